@@ -1,0 +1,71 @@
+"""What is passed along a run: back end, solver, random seed, clock, progress. No globals, no environment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Progress(Protocol):
+    """Who wants to know how far a long work is. Figures are counts, costs and rates, never cell values."""
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """A new stage begins; `total` is its number of steps where known."""
+
+    def advance(self, steps: int = 1, **figures: float | int | str) -> None:
+        """Some steps of the stage are done; figures such as `best`, `gap`, `rate` may be shown."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """Nothing."""
+
+    def advance(self, steps: int = 1, **figures: float | int | str) -> None:
+        """Nothing."""
+
+
+class Clock:
+    """Time since the start, and how much is left of what the user allows."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.started = time.monotonic()
+        self.seconds = seconds
+
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    def left(self) -> float:
+        """Seconds left; infinite without a limit."""
+        return float("inf") if self.seconds is None else self.seconds - self.spent()
+
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        return self.left() <= 0
+
+
+@dataclass
+class Context:
+    """One run's surroundings; `options` are the method's own settings (population, generations, variant, ...)."""
+
+    backend: str = "auto"
+    lp: str = "auto"
+    seed: int = 0
+    clock: Clock = field(default_factory=Clock)
+    progress: Progress = field(default_factory=Silent)
+    strict: bool = False
+    protect_secondary: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    start: tuple[NDArray[np.bool_], ...] = ()
+
+    def option(self, name: str, default: Any) -> Any:
+        """The method's setting `name`, or the default where the user gave none."""
+        value = self.options.get(name)
+        return default if value is None else value

@@ -1,0 +1,55 @@
+"""The register of methods: name -> function(table, context) -> Found. Adding one is one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from gpuga.context import Context
+from gpuga.errors import InputError, printable
+from gpuga.protection import Found
+from gpuga.table.table import Table
+
+Run = Callable[[Table, Context], Found]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to find a safe pattern; loaded when first used, so that listing costs nothing."""
+
+    name: str
+    where: str
+    summary: str
+    source: str
+
+    def load(self) -> Run:
+        """The function itself."""
+        module, _, attribute = self.where.partition(":")
+        run: Run = getattr(import_module(module), attribute)
+        return run
+
+
+METHODS: tuple[Method, ...] = (
+    Method(
+        "hypercube",
+        "gpuga.heuristics.hypercube:hypercube",
+        "cheapest boxes (rectangles in 2-D) around each sensitive cell, then redundancy removal",
+        "GHMITER; Herrington 2015",
+    ),
+    Method(
+        "incremental",
+        "gpuga.heuristics.incremental:incremental",
+        "two attacker LPs per sensitive cell, cheapest consistent change",
+        "Smith et al. 2012",
+    ),
+)
+
+
+def find_method(name: str) -> Method:
+    """The method of that name, or a sentence that lists the names."""
+    for method in METHODS:
+        if method.name == name:
+            return method
+    names = ", ".join(m.name for m in METHODS)
+    raise InputError(f"unknown method {printable(name)!r}; choose one of {names}", field="--method")

@@ -1,0 +1,83 @@
+"""What comes out: the pattern a method found, a proven bound, and the whole protection with its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.table.table import Table
+
+if TYPE_CHECKING:
+    from gpuga.safety.audit import Audit
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A proven lower bound on the cost of any safe pattern, in units of `1/weight_scale`.
+
+    `proven` says whether the bound holds in exact arithmetic (it always does for what is printed; a
+    bound of 0 that no work stands behind is proven too). `kind` names how it was made.
+    """
+
+    lower_bound: int | Fraction
+    kind: str
+    seconds: float = 0.0
+    proven: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a method returns: a pattern (bool[n], primaries included) and how it was found."""
+
+    suppressed: NDArray[np.bool_]
+    bound: Bound | None = None
+    generations: int = 0
+    evaluations: int = 0
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Protection:
+    """A pattern with its proof of safety, its cost and, where one can be had, its gap."""
+
+    table: Table
+    suppressed: NDArray[np.bool_]
+    audit: Audit
+    method: str
+    backend: str
+    lp: str
+    seed: int
+    repaired: int
+    seconds: float
+    found: Found
+    bound: Bound | None = None
+
+    @property
+    def cost(self) -> int:
+        """Weights of the secondary suppressions, in units of `1/weight_scale`."""
+        return self.table.cost(self.suppressed)
+
+    @property
+    def secondary(self) -> int:
+        """How many cells are suppressed besides the primaries."""
+        return int((self.suppressed & ~self.table.primary).sum())
+
+    @property
+    def gap(self) -> float | None:
+        """`(cost - lower_bound) / lower_bound`; None without a bound, or with a bound of 0 and a cost."""
+        if self.bound is None:
+            return None
+        if self.cost <= self.bound.lower_bound:
+            return 0.0
+        if self.bound.lower_bound <= 0:
+            return None
+        return float(Fraction(self.cost) / Fraction(self.bound.lower_bound) - 1)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no safe pattern can be cheaper, proven."""
+        return self.bound is not None and self.bound.proven and self.cost <= self.bound.lower_bound

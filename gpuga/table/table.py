@@ -1,0 +1,333 @@
+"""The table: cells, the equations between them, and what has to be protected, all in exact integers.
+
+Two-dimensional, k-dimensional, hierarchical and linked tables are all "cells + lines". Values, levels
+and bounds are int64 in units of `1/scale`, weights in units of `1/weight_scale`; nothing is a float.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.errors import InputError, printable
+
+INFINITE = 2**62
+"""Stands for "no bound" in `ub` (and, negated, in `lb`) and for an unlimited capacity."""
+
+LARGEST = 2**60
+"""No sum that is formed anywhere may exceed this; checked once, when the table is built."""
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Status(IntEnum):
+    """What may happen to a cell."""
+
+    SUPPRESSIBLE = 0  # `s`: published, may become a secondary suppression
+    SENSITIVE = 1  # `u`: a primary suppression
+    FROZEN = 2  # `z`: must be published
+    SUPPRESSED = 3  # `m`: already suppressed as a secondary, stays so
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The equations `sum(coef * x[cell]) = rhs`, one per line, as compressed sparse rows.
+
+    `start` int64[m+1], `cell` int32[nnz], `coef` int64[nnz], `rhs` int64[m].
+    """
+
+    start: Ints
+    cell: NDArray[np.int32]
+    coef: Ints
+    rhs: Ints
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def residual(self, x: Ints) -> Ints:
+        """`M x - rhs` for integer values `x` of all cells (int64[m])."""
+        return self.apply(x) - self.rhs
+
+    def apply(self, x: Ints) -> Ints:
+        """`M x` (int64[m])."""
+        if len(self) == 0:
+            return np.zeros(0, np.int64)
+        sums = np.concatenate([[0], np.cumsum(self.coef * x[self.cell])])
+        return np.asarray(sums[self.start[1:]] - sums[self.start[:-1]], np.int64)
+
+    @cached_property
+    def line_of_entry(self) -> NDArray[np.int32]:
+        """The line of each entry (int32[nnz])."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
+
+    def by_cell(self, cells: int) -> tuple[Ints, NDArray[np.int32], Ints]:
+        """The transpose: `start` int64[cells+1], `line` int32[nnz], `coef` int64[nnz]."""
+        order = np.argsort(self.cell, kind="stable")
+        start = np.zeros(cells + 1, np.int64)
+        np.cumsum(np.bincount(self.cell, minlength=cells), out=start[1:])
+        return start, self.line_of_entry[order], self.coef[order]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Protection levels of all cells, as distances from the value (int64[n], zero where not sensitive)."""
+
+    lower: Ints
+    upper: Ints
+    sliding: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """One dimension: its codes and, for each, the position of its parent (-1 for the one total)."""
+
+    name: str
+    codes: tuple[str, ...]
+    parent: NDArray[np.int32]
+
+    @cached_property
+    def root(self) -> int:
+        """The position of the total."""
+        return int(np.flatnonzero(self.parent < 0)[0])
+
+    @cached_property
+    def depth(self) -> NDArray[np.int32]:
+        """Steps from each code up to the total (int32[codes])."""
+        depth = np.zeros(len(self.codes), np.int32)
+        at = self.parent.copy()
+        while (climbing := at >= 0).any():
+            depth[climbing] += 1
+            at = np.where(climbing, self.parent[np.maximum(at, 0)], -1).astype(np.int32)
+        return depth
+
+    @cached_property
+    def is_leaf(self) -> Mask:
+        """Whether a code has no parts (bool[codes])."""
+        leaf = np.ones(len(self.codes), bool)
+        leaf[self.parent[self.parent >= 0]] = False
+        return leaf
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Where the cells of a k-dimensional table lie: one code position per cell and dimension."""
+
+    dimensions: tuple[Dimension, ...]
+    coordinate: NDArray[np.int32]  # int32[n, k]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Codes per dimension, totals included."""
+        return tuple(len(d.codes) for d in self.dimensions)
+
+    @cached_property
+    def flat(self) -> Ints:
+        """Each cell's row-major position in the full grid (int64[n])."""
+        position = np.zeros(len(self.coordinate), np.int64)
+        for d, size in enumerate(self.shape):
+            position = position * size + self.coordinate[:, d]
+        return position
+
+    @cached_property
+    def cell_at(self) -> NDArray[np.int32]:
+        """The cell at each row-major grid position, -1 where the table has none (int32[prod(shape)])."""
+        at = np.full(int(np.prod(self.shape)), -1, np.int32)
+        at[self.flat] = np.arange(len(self.flat), dtype=np.int32)
+        return at
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Cells and equations with everything that has to be protected. Build with `Table.build`."""
+
+    value: Ints
+    weight: Ints
+    status: NDArray[np.uint8]
+    lb: Ints
+    ub: Ints
+    levels: Levels
+    lines: Lines
+    scale: int = 1
+    weight_scale: int = 1
+    grid: Grid | None = None
+    contributors: Ints | None = None
+    name: str = "table"
+    given: int = field(default=-1)  # how many cells stood in the source, in its order; added marginals follow
+
+    @classmethod
+    def build(
+        cls,
+        value: Ints,
+        lines: Lines,
+        *,
+        status: NDArray[np.uint8] | None = None,
+        weight: Ints | None = None,
+        lb: Ints | None = None,
+        ub: Ints | None = None,
+        levels: Levels | None = None,
+        scale: int = 1,
+        weight_scale: int = 1,
+        grid: Grid | None = None,
+        contributors: Ints | None = None,
+        name: str = "table",
+        given: int = -1,
+    ) -> Table:
+        """A checked table. Without `weight`: the value weights `max(|a|, 0)`; without bounds: 0 and none."""
+        value = np.ascontiguousarray(value, np.int64)
+        n = len(value)
+        zero = np.zeros(n, np.int64)
+        table = cls(
+            value=value,
+            weight=np.abs(value) if weight is None else np.ascontiguousarray(weight, np.int64),
+            status=(zero if status is None else status).astype(np.uint8),
+            lb=zero.copy() if lb is None else np.ascontiguousarray(lb, np.int64),
+            ub=np.full(n, INFINITE) if ub is None else np.ascontiguousarray(ub, np.int64),
+            levels=levels or Levels(zero, zero, zero),
+            lines=lines,
+            scale=scale,
+            weight_scale=scale if weight is None else weight_scale,
+            grid=grid,
+            contributors=contributors,
+            name=name,
+            given=n if given < 0 else given,
+        )
+        _check(table)
+        return table
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @cached_property
+    def sensitive(self) -> NDArray[np.int64]:
+        """The primary suppressions, ascending."""
+        return np.flatnonzero(self.status == Status.SENSITIVE)
+
+    @cached_property
+    def primary(self) -> Mask:
+        """Whether a cell is a primary suppression."""
+        return np.asarray(self.status == Status.SENSITIVE)
+
+    @cached_property
+    def forced(self) -> Mask:
+        """What is suppressed whatever is decided: primaries and cells suppressed beforehand."""
+        return np.asarray(self.primary | (self.status == Status.SUPPRESSED))
+
+    @cached_property
+    def suppressible(self) -> Mask:
+        """What may be suppressed at all: everything that is not frozen."""
+        return np.asarray(self.status != Status.FROZEN)
+
+    @cached_property
+    def up(self) -> Ints:
+        """How far each cell may rise for the attacker (`INFINITE`: without limit); 0 for frozen cells."""
+        room = np.where(self.ub >= INFINITE, INFINITE, self.ub - np.where(self.ub >= INFINITE, 0, self.value))
+        return np.where(self.suppressible, room, 0).astype(np.int64)
+
+    @cached_property
+    def down(self) -> Ints:
+        """How far each cell may fall for the attacker (`INFINITE`: without limit); 0 for frozen cells."""
+        free = self.lb <= -INFINITE
+        room = np.where(free, INFINITE, self.value - np.where(free, 0, self.lb))
+        return np.where(self.suppressible, room, 0).astype(np.int64)
+
+    def cost(self, suppressed: Mask) -> int:
+        """The sum of the weights of the secondary suppressions, in units of `1/weight_scale`."""
+        return int(self.weight[suppressed & ~self.primary].sum())
+
+    def shown_cost(self, cost: int | Fraction) -> float | int:
+        """A cost in the user's units: an integer where it is one."""
+        exact = Fraction(cost) / self.weight_scale
+        return int(exact) if exact.denominator == 1 else float(exact)
+
+    def label(self, cell: int) -> str:
+        """The name of a cell for messages: its codes where it has any, else its position in the file."""
+        if self.grid is None:
+            return f"cell {cell}"
+        codes = zip(self.grid.dimensions, self.grid.coordinate[cell], strict=True)
+        return f"cell {cell} ({', '.join(f'{printable(d.name)}={printable(d.codes[c])}' for d, c in codes)})"
+
+    def with_weight(self, weight: Ints, weight_scale: int) -> Table:
+        """The same table with other weights."""
+        changed = replace(self, weight=np.ascontiguousarray(weight, np.int64), weight_scale=weight_scale)
+        _check_weights(changed)
+        return changed
+
+    def with_primaries(self, primary: Mask, levels: Levels) -> Table:
+        """The same table with other primaries: what was sensitive and no longer is becomes suppressible."""
+        status = self.status.copy()
+        status[self.status == Status.SENSITIVE] = Status.SUPPRESSIBLE
+        status[primary] = Status.SENSITIVE
+        changed = replace(self, status=status, levels=levels)
+        _check(changed)
+        return changed
+
+
+def _check(table: Table) -> None:
+    """Refuse a table that is not additive, out of its bounds, or too large for exact int64 sums."""
+    n = len(table.value)
+    arrays = (table.weight, table.status, table.lb, table.ub, *vars(table.levels).values())
+    if any(len(a) != n for a in arrays):
+        raise InputError("the table's columns have different lengths")
+    _check_sums(table)
+    _check_bounds(table)
+    _check_levels(table)
+    _check_weights(table)
+    residual = table.lines.residual(table.value)
+    if (bad := np.flatnonzero(residual)).size:
+        line = int(bad[0])
+        raise InputError(
+            f"equation {line} ({_describe_line(table, line)}) does not add up: "
+            f"off by {_shown(int(residual[line]), table.scale)}"
+        )
+
+
+def _describe_line(table: Table, line: int) -> str:
+    entries = slice(int(table.lines.start[line]), int(table.lines.start[line + 1]))
+    cells, coefs = table.lines.cell[entries], table.lines.coef[entries]
+    total = cells[coefs < 0] if (coefs < 0).any() else cells[:1]
+    return f"total {table.label(int(total[0]))}, {len(cells)} cells"
+
+
+def _check_sums(table: Table) -> None:
+    largest = float(np.abs(table.value.astype(float)).sum())
+    coefs = float(np.abs(table.lines.coef.astype(float)).max(initial=1.0))
+    finite = [np.where(np.abs(b) >= INFINITE, 0, b).astype(float) for b in (table.lb, table.ub)]
+    level = sum(float(x.astype(float).sum()) for x in vars(table.levels).values())
+    if max(largest * coefs, level, *(float(np.abs(b).max(initial=0)) for b in finite)) >= LARGEST:
+        raise InputError(
+            f"the values are too large for exact arithmetic at {len(str(table.scale)) - 1} decimals: "
+            "round them or use a larger unit"
+        )
+
+
+def _check_bounds(table: Table) -> None:
+    inside = (table.lb <= table.value) & (table.value <= table.ub)
+    if (bad := np.flatnonzero(~inside)).size:
+        cell = int(bad[0])
+        negative = table.value[cell] < 0 and table.lb[cell] == 0
+        hint = " (negative values need columns lb and ub, or bounds derived from them)" if negative else ""
+        raise InputError(f"{table.label(cell)} lies outside its bounds lb and ub{hint}", field="lb")
+
+
+def _check_levels(table: Table) -> None:
+    for name, level in vars(table.levels).items():
+        if (bad := np.flatnonzero(level < 0)).size:
+            raise InputError(f"{table.label(int(bad[0]))} has a negative protection level", field=name)
+
+
+def _check_weights(table: Table) -> None:
+    if (bad := np.flatnonzero(table.weight < 0)).size:
+        raise InputError(f"{table.label(int(bad[0]))} has a negative weight", field="weight")
+    if float(table.weight.astype(float).sum()) >= LARGEST:
+        raise InputError("the weights are too large for exact arithmetic: use a larger unit", field="weight")
+
+
+def _shown(value: int, scale: int) -> str:
+    exact = Fraction(value, scale)
+    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):g}"
