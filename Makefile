@@ -1,0 +1,49 @@
+# make demo   protect the shipped example, show what was done and where the pattern lies
+# make test   run the tests
+# make lint, make types   style and types
+# Each creates .venv and installs what it needs; the only thing that must be there is Python 3.11 or newer.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo-out
+
+.PHONY: demo test slow lint types bench clean
+
+demo: $(VENV)/.core
+	@mkdir -p $(DEMO)
+	@$(BIN)/python examples/demo.py --out $(DEMO)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -q
+
+slow: $(VENV)/.test
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev $(VENV)/.test
+	$(BIN)/mypy gpuga bench
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name it with make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.core: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.core
+
+clean:
+	rm -rf build dist *.egg-info $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis

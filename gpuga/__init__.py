@@ -1,0 +1,64 @@
+"""Cell suppression for statistical tables: patterns that are proven safe.
+
+>>> import gpuga
+>>> table = gpuga.read_table("turnover.csv")                     # doctest: +SKIP
+>>> protection = gpuga.protect(table, method="circuits", seed=1)  # doctest: +SKIP
+>>> gpuga.audit(table, protection.suppressed).safe                # doctest: +SKIP
+True
+
+Everything is loaded when first used, so that importing the package is cheap and touches no GPU.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "audit": "gpuga.safety.audit",
+    "exposure": "gpuga.safety.exposure",
+    "lower_bound": "gpuga.bounds.lower_bound",
+    "protect": "gpuga.protect",
+    "read_table": "gpuga.files.read",
+    "write_table": "gpuga.files.read",
+    "table_from_array": "gpuga.table.builders",
+    "table_from_frame": "gpuga.table.builders",
+    "Table": "gpuga.table.table",
+}
+
+__all__ = ["__version__", *_PUBLIC]  # pyright: ignore[reportUnsupportedDunderAll]
+
+if TYPE_CHECKING:
+    from gpuga.bounds.lower_bound import lower_bound
+    from gpuga.files.read import read_table, write_table
+    from gpuga.protect import protect
+    from gpuga.safety.audit import audit
+    from gpuga.safety.exposure import exposure
+    from gpuga.table.builders import table_from_array, table_from_frame
+    from gpuga.table.table import Table
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used."""
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """Keeps `gpuga.protect` a function: importing the module of that name must not hide it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PUBLIC and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

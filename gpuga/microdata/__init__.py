@@ -1,0 +1,1 @@
+"""Microdata: tabulation, local suppression and global recoding."""
