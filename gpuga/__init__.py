@@ -18,19 +18,30 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
+__all__ = [
+    "Table",
+    "__version__",
+    "audit",
+    "exposure",
+    "lower_bound",
+    "protect",
+    "read_table",
+    "table_from_array",
+    "table_from_frame",
+    "write_table",
+]
+
+_HOME = {
+    "Table": "gpuga.table.table",
     "audit": "gpuga.safety.audit",
     "exposure": "gpuga.safety.exposure",
     "lower_bound": "gpuga.bounds.lower_bound",
     "protect": "gpuga.protect",
     "read_table": "gpuga.files.read",
-    "write_table": "gpuga.files.read",
     "table_from_array": "gpuga.table.builders",
     "table_from_frame": "gpuga.table.builders",
-    "Table": "gpuga.table.table",
+    "write_table": "gpuga.files.read",
 }
-
-__all__ = ["__version__", *_PUBLIC]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
     from gpuga.bounds.lower_bound import lower_bound
@@ -44,9 +55,9 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used."""
-    if name not in _PUBLIC:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PUBLIC[name]), name)
+    return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
@@ -57,7 +68,7 @@ class _Package(ModuleType):
     """Keeps `gpuga.protect` a function: importing the module of that name must not hide it."""
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _PUBLIC and isinstance(value, ModuleType)):
+        if not (name in _HOME and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 
