@@ -1,0 +1,107 @@
+"""The exact attacker of two-dimensional tables against an independent maximum flow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import lil_array
+from scipy.sparse.csgraph import maximum_flow
+
+from gpuga.safety.flow import extreme, reachable
+from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.table import INFINITE, plane_of
+from gpuga.table.generate import class2
+from tests.planes import random_plane_table
+
+LARGE = 10_000_000
+
+
+def attacker_reach(plane, suppressed, cell, direction):
+    """What a cell can move in a direction, by scipy's maximum flow on the whole network."""
+    rows, columns = plane.shape
+    graph = lil_array((rows + columns, rows + columns), dtype=np.int32)
+    own = divmod(int(plane.place[cell]), columns)
+    for i, j in zip(*np.nonzero(suppressed), strict=True):
+        if (i, j) == own:
+            continue
+        up, down = min(plane.up[i, j], LARGE), min(plane.down[i, j], LARGE)
+        forth, back = (up, down) if plane.sign[i, j] > 0 else (down, up)
+        graph[i, rows + j] = forth
+        graph[rows + j, i] = back
+    i, j = own
+    forth = direction * plane.sign[i, j] > 0
+    source, sink = (rows + j, i) if forth else (i, rows + j)
+    flow = int(maximum_flow(graph.tocsr(), source, sink).flow_value)
+    capacity = int(plane.up[i, j] if direction > 0 else plane.down[i, j])
+    reach = min(flow, capacity)
+    return INFINITE if reach >= LARGE else reach
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_every_reach_is_the_maximum_flow(seed):
+    table = random_plane_table(5, 6, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
+    plane = plane_of(table)
+    random = np.random.default_rng(seed)
+    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.4) & table.suppressible)).astype(
+        bool
+    )
+    cells = plane.cell[suppressed]
+    rise, fall = extreme(plane, suppressed, cells)
+    for at, cell in enumerate(cells):
+        assert rise[at] == attacker_reach(plane, suppressed, cell, +1)
+        assert fall[at] == attacker_reach(plane, suppressed, cell, -1)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_task_is_met_just_when_the_reach_covers_its_need(seed):
+    table = random_plane_table(6, 5, seed, bounded=seed % 2 == 1, gaps=seed % 3 == 1)
+    plane = plane_of(table)
+    random = np.random.default_rng(seed)
+    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.35) & table.suppressible)).astype(
+        bool
+    )
+    cells = plane.cell[suppressed]
+    rise, fall = extreme(plane, suppressed, cells)
+    reach = np.concatenate([rise, fall])
+    cell = np.tile(cells, 2).astype(np.int32)
+    direction = np.repeat([1, -1], len(cells)).astype(np.int8)
+    for extra in (0, 1):
+        need = np.maximum(1, np.where(reach == INFINITE, LARGE, reach + extra)).astype(np.int64)
+        met = reachable(plane, suppressed, Tasks(cell, direction, need)).met
+        assert (met == (need <= reach)).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_witness_is_a_consistent_table_that_reaches_the_level(seed):
+    table = random_plane_table(7, 7, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
+    plane = plane_of(table)
+    suppressed = plane.lay(table.suppressible).astype(bool)
+    tasks = level_tasks(table)
+    reach = reachable(plane, suppressed, tasks, witnesses=True)
+    assert (reach.met == reachable(plane, suppressed, tasks).met).all()
+    assert len(tasks) == 0 or reach.met.any()
+    for t in np.flatnonzero(reach.met):
+        entries = slice(reach.start[t], reach.start[t + 1])
+        change = np.zeros(len(table), np.int64)
+        change[reach.cell[entries]] = reach.amount[entries]
+        assert not table.lines.apply(change).any()
+        assert change[tasks.cell[t]] == tasks.direction[t] * tasks.need[t]
+        assert (change <= table.up).all()
+        assert (-change <= table.down).all()
+    assert (np.diff(reach.start)[~reach.met] == 0).all()
+
+
+def test_a_published_cell_reaches_nothing():
+    table = random_plane_table(4, 4, 0)
+    plane = plane_of(table)
+    nothing = np.zeros(plane.shape, bool)
+    rise, fall = extreme(plane, nothing, np.arange(len(table)))
+    assert not rise.any()
+    assert not fall.any()
+
+
+def test_nearly_all_levels_of_a_class_two_table_are_covered_by_its_primaries():
+    table = class2(60, 60, 3)
+    plane = plane_of(table)
+    met = reachable(plane, plane.lay(table.forced).astype(bool), level_tasks(table)).met
+    assert met.mean() > 0.95
