@@ -1,0 +1,163 @@
+"""Records: a microdata file (CSV or Parquet, larger than memory is fine) opened in an embedded DuckDB.
+
+The columns that are asked for are copied as text into a private temporary database, so that every later step reads
+them once more in file order, and a complaint can name the first bad row. Nothing of it outlives the `with` block.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from gpuga.errors import InputError, MissingExtra, printable
+
+MOST_DECIMALS = 9
+NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+
+def quoted(name: str) -> str:
+    """A column's name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the name says Parquet; everything else is CSV."""
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+class Records:
+    """An open microdata file. `column(i)` of the table `records` is the i-th name given to `load`."""
+
+    def __init__(self, path: str | Path, delimiter: str = ",", threads: int | None = None) -> None:
+        try:
+            import duckdb
+        except ImportError as error:
+            raise MissingExtra("reading microdata", "microdata") from error
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise InputError("no such file", path=self.path)
+        if any(c in str(self.path) for c in "*?[]"):
+            raise InputError("the file's path contains one of * ? [ ], rename it", path=self.path)
+        self.delimiter = delimiter
+        self._failures: type[Exception] = duckdb.Error
+        self._directory = tempfile.TemporaryDirectory(prefix="gpuga-")
+        # No extension is fetched, none is needed: nothing leaves the machine because of a file's contents.
+        settings: dict[str, Any] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "temp_directory": self._directory.name,
+            "preserve_insertion_order": True,
+        }
+        if threads is not None:
+            settings["threads"] = threads
+        self.connection = duckdb.connect(str(Path(self._directory.name) / "records.duckdb"), config=settings)
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connection.close()
+        self._directory.cleanup()
+
+    @property
+    def source(self) -> str:
+        """The SQL table function that reads the file; its parameters are `source_parameters`."""
+        if is_parquet(self.path):
+            return "read_parquet(?)"
+        return "read_csv(?, delim = ?, header = true, all_varchar = true, quote = '\"', escape = '\"')"
+
+    @property
+    def source_parameters(self) -> list[str]:
+        """What `source` is called with."""
+        return [str(self.path)] if is_parquet(self.path) else [str(self.path), self.delimiter]
+
+    def run(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """Run a statement on the private database; what DuckDB refuses becomes one sentence without any value."""
+        try:
+            return self.connection.execute(sql, list(parameters))
+        except self._failures as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: Exception) -> InputError:
+        text = str(error)
+        line = re.search(r"[Ll]ine:? (\d+)", text)
+        kind = text.split(":", 1)[0]
+        what = "is not a well-formed file"
+        if "Expected Number of Columns" in text or "xpected number of columns" in text:
+            what = "the number of columns differs from the header's"
+        elif kind not in ("Invalid Input Error", "CSV Error", "IO Error"):
+            what = f"could not be read ({printable(kind)})"
+        return InputError(what, path=self.path, line=int(line[1]) if line else None)
+
+    def header(self) -> list[str]:
+        """The file's column names, in order."""
+        rows = self.run(f"DESCRIBE SELECT * FROM {self.source}", self.source_parameters).fetchall()
+        return [str(row[0]) for row in rows]
+
+    def load(self, columns: Sequence[str]) -> None:
+        """Copy these columns, as text, into the table `records` (column names c0, c1, ...)."""
+        known = self.header()
+        for name in columns:
+            if name not in known:
+                raise InputError(
+                    f"there is no such column; the file has {', '.join(printable(c) for c in known)}",
+                    path=self.path, field=name,
+                )  # fmt: skip
+        chosen = ", ".join(f"CAST({quoted(c)} AS VARCHAR) AS c{i}" for i, c in enumerate(columns))
+        self.run(f"CREATE TABLE records AS SELECT {chosen} FROM {self.source}", self.source_parameters)
+        self.columns = list(columns)
+        self.count = int(self.run("SELECT count(*) FROM records").fetchone()[0])
+        if self.count == 0:
+            raise InputError("there is no record in the file", path=self.path)
+
+    def column(self, name: str) -> str:
+        """The SQL name of a loaded column."""
+        return f"c{self.columns.index(name)}"
+
+    def complain(self, row: int, column: str, what: str) -> InputError:
+        """An error about record `row` (from 0): CSV lines count from the header, Parquet rows from 1."""
+        if is_parquet(self.path):
+            return InputError(f"row {row + 1}: {what}", path=self.path, field=column)
+        return InputError(what, path=self.path, line=row + 2, field=column)
+
+    def refuse_where(self, condition: str, column: str, what: str, parameters: Sequence[Any] = ()) -> None:
+        """Raise for the first record (in file order) for which the SQL condition holds."""
+        row = self.run(f"SELECT min(rowid) FROM records WHERE {condition}", parameters).fetchone()[0]
+        if row is not None:
+            raise self.complain(int(row), column, what)
+
+    def refuse_blank(self, name: str) -> None:
+        """Raise for the first record in which the column is blank."""
+        self.refuse_where(f"trim(coalesce({self.column(name)}, '')) = ''", name, "is blank")
+
+    def number(self, name: str, decimals: int | None = None) -> tuple[str, int]:
+        """An SQL expression for the column as an exact scaled integer (BIGINT), and its number of decimals.
+
+        Without `decimals` every digit counts; with it, values are rounded to that many.
+        """
+        column = self.column(name)
+        self.refuse_blank(name)
+        self.refuse_where(f"NOT regexp_full_match(trim({column}), '{NUMBER}')", name, "is not a number")
+        digits = self._decimals(column)
+        if decimals is None and digits > MOST_DECIMALS:
+            raise InputError(
+                f"has values with {digits} decimals, at most {MOST_DECIMALS} are kept exact: choose --decimals",
+                path=self.path, field=name,
+            )  # fmt: skip
+        kept = digits if decimals is None else decimals
+        scaled = f"TRY_CAST(TRY_CAST(trim({column}) AS DECIMAL(38,{kept})) * {10**kept} AS BIGINT)"
+        self.refuse_where(f"{scaled} IS NULL", name, "is too large for exact arithmetic")
+        return scaled, kept
+
+    def _decimals(self, column: str) -> int:
+        """The largest number of decimals of any value in a column of numbers."""
+        fraction = f"length(rtrim(regexp_extract({column}, '\\.([0-9]*)', 1), '0'))"
+        exponent = f"coalesce(TRY_CAST(nullif(regexp_extract({column}, '[eE]([+-]?[0-9]+)', 1), '') AS INTEGER), 0)"
+        row = self.run(f"SELECT max(greatest(0, {fraction} - {exponent})) FROM records").fetchone()
+        return int(row[0])

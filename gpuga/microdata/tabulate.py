@@ -1,0 +1,186 @@
+"""Tabulate: from microdata to a table with marginals, primaries and levels, ready to be protected.
+
+    with the records open: code the dimensions -> contributions of every cell -> primary rules -> groups
+
+The answer is for the office's own eyes: it holds every value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.errors import InputError, printable
+from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
+from gpuga.microdata.primary_rules import Rule, Zeros, required_level
+from gpuga.microdata.records import Records
+from gpuga.microdata.singletons import Group, crowded_lines, groups
+from gpuga.table.grid import flat_dimension, grid_lines
+from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
+
+RESERVED = {
+    "value", "weight", "status", "lower", "upper", "sliding", "lb", "ub", "contributors", "members", "suppression",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table from microdata: every inhabited cell of the grid, then the groups (their sums are no cells of the grid).
+
+    Values, levels and `lb` are int64 in units of `1/scale`; `cost` (if any) in units of `1/cost_scale`.
+    """
+
+    grid: Grid
+    value: NDArray[np.int64]
+    contributors: NDArray[np.int64]
+    primary: NDArray[np.bool_]
+    level: NDArray[np.int64]
+    lb: int
+    scale: int
+    groups: tuple[Group, ...]
+    cost: NDArray[np.int64] | None = None
+    cost_scale: int = 1
+    records: int = 0
+
+    def lower(self) -> NDArray[np.int64]:
+        """Lower levels: as wide as the upper ones, but no wider than the room down to `lb`."""
+        return np.minimum(self.level, self.value - self.lb)
+
+    def group_value(self, group: Group) -> int:
+        """The sum of a group's members."""
+        return int(self.value[list(group.members)].sum())
+
+    def group_levels(self, group: Group) -> tuple[int, int]:
+        """A group's lower and upper level."""
+        level = math.ceil(group.level)
+        return min(level, self.group_value(group) - self.lb * len(group.members)), level
+
+    def table(self) -> Table:
+        """The table in memory: cells, then one sensitive cell and one line per group."""
+        n, added = len(self.value), len(self.groups)
+        values = [self.group_value(g) for g in self.groups]
+        levels = [self.group_levels(g) for g in self.groups]
+        lower = np.concatenate([self.lower() * self.primary, np.array([low for low, _ in levels], np.int64)])
+        upper = np.concatenate([self.level, np.array([up for _, up in levels], np.int64)])
+        status = np.full(n + added, Status.SENSITIVE, np.uint8)
+        status[:n][~self.primary] = Status.SUPPRESSIBLE
+        weight = np.abs(self.value) if self.cost is None else self.cost
+        floor = [self.lb * len(g.members) for g in self.groups]
+        return Table.build(
+            np.concatenate([self.value, np.array(values, np.int64)]),
+            self._lines(),
+            status=status,
+            weight=np.concatenate([weight, np.zeros(added, np.int64)]),
+            lb=np.concatenate([np.full(n, self.lb), np.array(floor, np.int64)]),
+            levels=Levels(lower, upper, np.zeros(n + added, np.int64)),
+            scale=self.scale,
+            weight_scale=self.scale if self.cost is None else self.cost_scale,
+            grid=None if added else self.grid,
+            contributors=None if added else self.contributors,
+        )
+
+    def _lines(self) -> Lines:
+        plain, n = grid_lines(self.grid), len(self.value)
+        cells = [np.array([*g.members, n + i], np.int32) for i, g in enumerate(self.groups)]
+        coefs = [np.array([1] * len(g.members) + [-1], np.int64) for g in self.groups]
+        ends = np.cumsum([len(c) for c in cells], dtype=np.int64) + plain.start[-1]
+        return Lines(
+            np.concatenate([plain.start, ends]),
+            np.concatenate([plain.cell, *cells]),
+            np.concatenate([plain.coef, *coefs]),
+            np.zeros(len(plain) + len(cells), np.int64),
+        )
+
+
+def tabulate(
+    path: str | Path,
+    layout: Layout,
+    rules: Sequence[Rule],
+    *,
+    hierarchies: Mapping[str, Dimension] | None = None,
+    zeros: Zeros | None = None,
+    singletons: bool = True,
+    total: str = "Total",
+    delimiter: str = ",",
+    threads: int | None = None,
+) -> Tabulation:
+    """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a primary).
+
+    `hierarchies` gives a dimension its codes and sub-totals; a dimension without one is flat. `singletons` also
+    protects primaries of one line against each other.
+    """
+    zeros = zeros or Zeros()
+    _check_call(layout, rules, hierarchies or {})
+    with Records(path, delimiter, threads) as records:
+        records.load(layout.columns)
+        dimensions = [
+            (hierarchies or {}).get(name) or _flat(records, name, total) for name in layout.by
+        ]
+        scales = prepare(records, layout, dimensions)
+        reach = max(rule.reach for rule in rules)
+        cells = collect(records, dimensions, reach, scales)
+        needed = [required_level(c, rules, zeros, cells.scale) for c in cells.contributions]
+        grid = Grid(tuple(dimensions), cells.coordinate)
+        primary = np.array([level is not None for level in needed], bool)
+        found = _groups(records, cells, grid, primary, rules, zeros) if singletons else []
+        return _tabulation(cells, grid, needed, found, layout, records.count)
+
+
+def _check_call(layout: Layout, rules: Sequence[Rule], hierarchies: Mapping[str, Dimension]) -> None:
+    if not rules:
+        raise InputError("give at least one primary rule", field="--rule")
+    if not layout.by or len(set(layout.by)) != len(layout.by):
+        raise InputError("give the dimensions, each once", field="--by")
+    for name in layout.by:
+        if name.lower() in RESERVED:
+            raise InputError(f"{printable(name)} is a reserved column of tables, rename it", field="--by")
+    for name in hierarchies:
+        if name not in layout.by:
+            raise InputError(f"{printable(name)} is not among the dimensions", field="--hierarchy")
+
+
+def _flat(records: Records, name: str, total: str) -> Dimension:
+    """A dimension of the codes that occur, in order."""
+    records.refuse_blank(name)
+    column = records.column(name)
+    codes = [str(r[0]) for r in records.run(f"SELECT DISTINCT {column} FROM records ORDER BY 1").fetchall()]
+    if total in codes:
+        records.refuse_where(f"{column} = ?", name, "is the code of the total; choose another with --total", [total])
+    return flat_dimension(name, sorted(codes), total)
+
+
+def _groups(
+    records: Records, cells: Cells, grid: Grid, primary: NDArray[np.bool_], rules: Sequence[Rule], zeros: Zeros
+) -> list[Group]:
+    """Primaries that need a level together."""
+    crowded = crowded_lines(grid_lines(grid), primary)
+    members = sorted({cell for line in crowded for cell in line})
+    if not members:
+        return []
+    found = makeup(records, cells.coordinate[members], max(rule.reach for rule in rules), cells.one)
+    by_cell = {cell: found[tuple(int(x) for x in cells.coordinate[cell])] for cell in members}
+    return groups(crowded, by_cell, rules, zeros, cells.scale)
+
+
+def _tabulation(
+    cells: Cells, grid: Grid, needed: Sequence[Fraction | None], found: Sequence[Group], layout: Layout, records: int
+) -> Tabulation:
+    return Tabulation(
+        grid=grid,
+        value=np.array([c.value for c in cells.contributions], np.int64),
+        contributors=np.array([c.contributors for c in cells.contributions], np.int64),
+        primary=np.array([level is not None for level in needed], bool),
+        level=np.array([0 if level is None else math.ceil(level) for level in needed], np.int64),
+        lb=-cells.magnitude if cells.has_negative else 0,
+        scale=cells.scale * cells.one,
+        groups=tuple(found),
+        cost=None if layout.cost is None else cells.cost,
+        cost_scale=cells.cost_scale,
+        records=records,
+    )
