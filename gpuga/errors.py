@@ -29,7 +29,10 @@ class GpugaError(Exception):
 
 
 class InputError(GpugaError):
-    """Bad usage or bad input; `path`, `line` and `field` say where, when known."""
+    """Bad usage or bad input; `path`, `line` and `field` say where, when known.
+
+    `cell` is the position of the cell at fault, for readers that know on which line it stood.
+    """
 
     exit_code = 2
 
@@ -40,8 +43,9 @@ class InputError(GpugaError):
         path: str | Path | None = None,
         line: int | None = None,
         field: str | None = None,
+        cell: int | None = None,
     ) -> None:
-        self.what, self.path, self.line, self.field = what, path, line, field
+        self.what, self.path, self.line, self.field, self.cell = what, path, line, field, cell
         where = []
         if path is not None:
             where.append(printable(path, 300))
@@ -50,6 +54,10 @@ class InputError(GpugaError):
         if field is not None:
             where.append(f"field {printable(field)}")
         super().__init__(f"{', '.join(where)}: {what}" if where else what)
+
+    def at(self, path: str | Path, line: int | None = None) -> InputError:
+        """The same fault with the file, and the line where known, that it was found in."""
+        return InputError(self.what, path=path, line=self.line or line, field=self.field, cell=self.cell)
 
 
 class MissingExtra(InputError):

@@ -281,17 +281,19 @@ def _check(table: Table) -> None:
     residual = table.lines.residual(table.value)
     if (bad := np.flatnonzero(residual)).size:
         line = int(bad[0])
+        total = _total_of(table, line)
         raise InputError(
-            f"equation {line} ({_describe_line(table, line)}) does not add up: "
-            f"off by {_shown(int(residual[line]), table.scale)}"
+            f"equation {line} (total {table.label(total)}, {int(np.diff(table.lines.start)[line])} cells) "
+            f"does not add up: off by {_shown(int(residual[line]), table.scale)}",
+            cell=total,
         )
 
 
-def _describe_line(table: Table, line: int) -> str:
+def _total_of(table: Table, line: int) -> int:
+    """The cell by which a line is named: the one that is subtracted, else the first."""
     entries = slice(int(table.lines.start[line]), int(table.lines.start[line + 1]))
     cells, coefs = table.lines.cell[entries], table.lines.coef[entries]
-    total = cells[coefs < 0] if (coefs < 0).any() else cells[:1]
-    return f"total {table.label(int(total[0]))}, {len(cells)} cells"
+    return int(cells[np.argmax(coefs < 0)])
 
 
 def _check_sums(table: Table) -> None:
@@ -312,18 +314,21 @@ def _check_bounds(table: Table) -> None:
         cell = int(bad[0])
         negative = table.value[cell] < 0 and table.lb[cell] == 0
         hint = " (negative values need columns lb and ub, or bounds derived from them)" if negative else ""
-        raise InputError(f"{table.label(cell)} lies outside its bounds lb and ub{hint}", field="lb")
+        what = f"{table.label(cell)} lies outside its bounds lb and ub{hint}"
+        raise InputError(what, field="lb", cell=cell)
 
 
 def _check_levels(table: Table) -> None:
     for name, level in vars(table.levels).items():
         if (bad := np.flatnonzero(level < 0)).size:
-            raise InputError(f"{table.label(int(bad[0]))} has a negative protection level", field=name)
+            cell = int(bad[0])
+            raise InputError(f"{table.label(cell)} has a negative protection level", field=name, cell=cell)
 
 
 def _check_weights(table: Table) -> None:
     if (bad := np.flatnonzero(table.weight < 0)).size:
-        raise InputError(f"{table.label(int(bad[0]))} has a negative weight", field="weight")
+        cell = int(bad[0])
+        raise InputError(f"{table.label(cell)} has a negative weight", field="weight", cell=cell)
     if float(table.weight.astype(float).sum()) >= LARGEST:
         raise InputError("the weights are too large for exact arithmetic: use a larger unit", field="weight")
 

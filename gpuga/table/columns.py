@@ -1,0 +1,325 @@
+"""Tables from columns, one row per cell: what files and frames have in common.
+
+The columns `value` (required), `weight`, `status` or `sensitive`, `lower`, `upper`, `sliding`, `lb`, `ub`
+and `contributors` are reserved; `suppression` is ignored. A column called `cell_number`, `index` or `id` in
+which no entry occurs twice numbers the cells and is carried through, as long as a dimension is left.
+Every other column is a dimension.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.errors import InputError, printable
+from gpuga.table.exact import Decimals, decimals, is_missing
+from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates, grid_lines
+from gpuga.table.levels import DEFAULT_RULE, parse_rule
+from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
+from gpuga.table.weights import weigh
+
+Column = Sequence[object] | NDArray[np.generic]
+
+FIGURES = ("value", "weight", "lower", "upper", "sliding", "lb", "ub", "contributors")
+"""Columns that can tell a cell's value; blank in published patterns where a cell is suppressed."""
+
+MARKS = ("status", "sensitive", "suppression")
+NUMBERING = ("cell_number", "index", "id")
+
+MOST_CELLS = 50_000_000
+
+_STATUS = {
+    "s": Status.SUPPRESSIBLE,
+    "": Status.SUPPRESSIBLE,
+    "u": Status.SENSITIVE,
+    "z": Status.FROZEN,
+    "m": Status.SUPPRESSED,
+}
+_SENSITIVE = {"0": False, "": False, "false": False, "1": True, "true": True}
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The codes of a dimension below its total, each with its parent (None: the total itself)."""
+
+    codes: tuple[str, ...]
+    parents: tuple[str | None, ...]
+    path: str | None = None
+    lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How columns become a table: rule for levels, kind of weights, code of the totals, hierarchies."""
+
+    levels: str | None = None
+    weights: str | None = None
+    total: str = "Total"
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    ignore: Sequence[str] = ()
+
+
+def dimension_names(columns: Mapping[str, Column], ignore: Sequence[str] = ()) -> list[str]:
+    """Which columns are dimensions, in their order."""
+    for name in ignore:
+        if name not in columns:
+            raise InputError(f"there is no column {printable(name)!r} to ignore", field="--ignore")
+    left = [c for c in columns if c not in FIGURES and c not in MARKS and c not in ignore]
+    for name in [c for c in left if c in NUMBERING]:
+        entries = columns[name]
+        if len(left) > 1 and len(set(map(str, entries))) == len(entries):
+            left.remove(name)
+    if not left:
+        raise InputError("has no dimension: every column is reserved or ignored")
+    return left
+
+
+def table_from_columns(columns: Mapping[str, Column], reading: Reading, name: str = "table") -> Table:
+    """A table from columns of equal length; faults carry the row as `cell` and the column as `field`."""
+    if "value" not in columns:
+        near = next((c for c in columns if c.strip().lower() == "value"), None)
+        hint = f" (column {printable(near)!r} is written differently)" if near else ""
+        raise InputError(f"has no column value{hint}", field="value")
+    rows = len(columns["value"])
+    if rows == 0:
+        raise InputError("has no cells")
+    added = _grid(columns, reading)
+    figures = {c: decimals(columns[c], c, infinite=c in ("lb", "ub")) for c in FIGURES if c in columns}
+    if not figures["value"].present.all():
+        raise InputError("is blank", field="value", cell=int(np.argmin(figures["value"].present)))
+    digits = max(figures[c].digits for c in figures if c not in ("weight", "contributors"))
+    value = added.sums(_checked_sum(figures["value"].scaled(digits)))
+    status = _status(columns, rows, len(value))
+    levels = _levels(figures, status, value, digits, reading.levels)
+    status = _freeze_zeros(status, value, levels)
+    lb, ub = _bounds(figures, value, digits)
+    _refuse_frozen_sensitive(status, lb, ub, levels)
+    contributors = _contributors(figures, added)
+    weight, weight_scale = _weights(figures, added, value, 10**digits, contributors, reading.weights)
+    return Table.build(
+        value,
+        grid_lines(added.grid),
+        status=status,
+        weight=weight,
+        lb=lb,
+        ub=ub,
+        levels=levels,
+        scale=10**digits,
+        weight_scale=weight_scale,
+        grid=added.grid,
+        contributors=contributors,
+        name=name,
+        given=rows,
+    )
+
+
+def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
+    """The dimensions, where each row lies in them, and the marginals that are missing."""
+    names = dimension_names(columns, reading.ignore)
+    for wanted in reading.hierarchies:
+        if wanted not in names:
+            raise InputError(f"there is no dimension {printable(wanted)!r}", field="--hierarchy")
+    dimensions, codes = [], []
+    for name in names:
+        dimension, code = _dimension(name, columns[name], reading)
+        dimensions.append(dimension)
+        codes.append(code)
+    grid = Grid(tuple(dimensions), np.column_stack(codes).astype(np.int32))
+    if (pair := duplicates(grid)) is not None:
+        raise InputError(f"the same cell as in row {pair[0] + 1}: every cell may occur once", cell=pair[1])
+    _refuse_explosion(grid)
+    return add_marginals(grid)
+
+
+def _refuse_explosion(grid: Grid) -> None:
+    """A column that is no dimension (a note, a number) would give every row its own set of marginals."""
+    rows = len(grid.coordinate)
+    steps = [int(d.depth.max(initial=0)) + 1 for d in grid.dimensions]
+    if rows * int(np.prod(steps, dtype=float)) > MOST_CELLS and np.prod(grid.shape, dtype=float) > MOST_CELLS:
+        widest = max(grid.dimensions, key=lambda d: len(d.codes))
+        raise InputError(
+            f"would need too many marginals: is column {printable(widest.name)!r}, with {len(widest.codes)} "
+            "codes, a dimension? Leave it out with --ignore"
+        )
+
+
+def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, NDArray[np.int32]]:
+    """A dimension from the codes of all rows: by its hierarchy, else flat with one total."""
+    position: dict[str, int] = {}
+    code = np.fromiter(
+        (position.setdefault(str(label).strip(), len(position)) for label in labels), np.int32, len(labels)
+    )
+    if "" in position:
+        raise InputError("is blank", field=name, cell=int(np.argmax(code == position[""])))
+    if (hierarchy := reading.hierarchies.get(name)) is not None:
+        dimension = _by_hierarchy(name, position, hierarchy, reading.total)
+        place = {c: i for i, c in enumerate(dimension.codes)}
+        moved = np.array([place.get(c, -1) for c in position], np.int32)[code]
+        if (moved < 0).any():
+            row = int(np.argmax(moved < 0))
+            raise InputError(
+                f"code {printable(str(labels[row]))!r} is not in the hierarchy", field=name, cell=row
+            )
+        return dimension, moved
+    codes = list(position)
+    if len(codes) > 1 and reading.total not in position:
+        codes.append(reading.total)
+    root = codes.index(reading.total) if reading.total in codes else 0
+    parent = np.full(len(codes), root, np.int32)
+    parent[root] = -1
+    return Dimension(name, tuple(codes), parent), code
+
+
+def _by_hierarchy(name: str, used: Mapping[str, int], hierarchy: Hierarchy, total: str) -> Dimension:
+    """The hierarchical dimension, once every code without parts is known to be in the table."""
+    inner = set(hierarchy.parents)
+    for i, code in enumerate(hierarchy.codes):
+        line = hierarchy.lines[i] if hierarchy.lines else None
+        if code == total:
+            raise InputError(
+                f"code {printable(code)!r} is the total itself: a cycle",
+                path=hierarchy.path,
+                line=line,
+                field=name,
+            )
+        if code not in used and code not in inner:
+            raise InputError(
+                f"code {printable(code)!r} is not in the table", path=hierarchy.path, line=line, field=name
+            )
+    parents = [total if p is None else p for p in hierarchy.parents]
+    return dimension_from_parents(name, [*hierarchy.codes, total], [*parents, None])
+
+
+def _checked_sum(value: Ints) -> Ints:
+    """The values, once their sums are known to fit into int64."""
+    if float(np.abs(value.astype(float)).sum()) >= 2.0**60:
+        raise InputError("the values are too large for exact arithmetic: round them or use a larger unit")
+    return value
+
+
+def _status(columns: Mapping[str, Column], rows: int, cells: int) -> NDArray[np.uint8]:
+    """What may happen to each cell, from the column `status` or the column `sensitive`."""
+    status = np.zeros(cells, np.uint8)
+    if "status" in columns and "sensitive" in columns:
+        raise InputError("both columns status and sensitive are there: keep one", field="sensitive")
+    if "status" in columns:
+        status[:rows] = _looked_up(columns["status"], _STATUS, "status", "s, u, z or m")
+    elif "sensitive" in columns:
+        marked = _looked_up(columns["sensitive"], _SENSITIVE, "sensitive", "0 or 1")
+        status[:rows] = np.where(marked == 1, Status.SENSITIVE, Status.SUPPRESSIBLE)
+    return status
+
+
+def _looked_up(column: Column, known: Mapping[str, int], name: str, choice: str) -> NDArray[np.uint8]:
+    words = ["" if is_missing(w) else str(w).strip().lower().removesuffix(".0") for w in column]
+    unknown = {w for w in set(words) if w not in known}
+    if unknown:
+        row = next(i for i, w in enumerate(words) if w in unknown)
+        raise InputError(
+            f"unknown {name} {printable(words[row], 20)!r}: it is {choice}", field=name, cell=row
+        )
+    return np.array([known[w] for w in words], np.uint8)
+
+
+def _levels(
+    figures: Mapping[str, Decimals], status: NDArray[np.uint8], value: Ints, digits: int, rule: str | None
+) -> Levels:
+    """The levels that are given; sensitive cells without any get those of the rule."""
+    cells = len(value)
+    level = {}
+    given = np.zeros(cells, bool)
+    for name in ("lower", "upper", "sliding"):
+        level[name] = np.zeros(cells, np.int64)
+        if name in figures:
+            column = figures[name].scaled(digits)
+            if (column < 0).any():
+                raise InputError("is a negative level", field=name, cell=int(np.argmax(column < 0)))
+            level[name][: len(column)] = column
+            given[: len(column)] |= figures[name].present
+    sensitive = status == Status.SENSITIVE
+    by_rule = parse_rule(rule or DEFAULT_RULE).levels(value, 10**digits)
+    for name in ("lower", "upper"):
+        level[name] = np.where(sensitive, np.where(given, level[name], by_rule), 0)
+    return Levels(level["lower"], level["upper"], np.where(sensitive, level["sliding"], 0))
+
+
+def _freeze_zeros(status: NDArray[np.uint8], value: Ints, levels: Levels) -> NDArray[np.uint8]:
+    """Zeros are never suppressed; a zero can only be sensitive when it has a level of its own."""
+    zero = value == 0
+    needless = zero & (status == Status.SENSITIVE) & (levels.lower + levels.upper + levels.sliding == 0)
+    if needless.any():
+        raise InputError(
+            "a zero cell without levels cannot be sensitive: zeros are always published",
+            field="status",
+            cell=int(np.argmax(needless)),
+        )
+    frozen = zero & (status == Status.SUPPRESSIBLE)
+    return np.where(frozen, Status.FROZEN, status).astype(np.uint8)
+
+
+def _bounds(figures: Mapping[str, Decimals], value: Ints, digits: int) -> tuple[Ints, Ints]:
+    """What an attacker knows beforehand: 0 and no upper bound, unless given; nothing with negative values."""
+    lowest = np.int64(0)
+    if (value < 0).any() and not ("lb" in figures and figures["lb"].present.all()):
+        lowest = np.int64(-INFINITE)
+        warnings.warn(
+            "the table has negative values: cells without lb are taken to have no lower bound", stacklevel=2
+        )
+    lb, ub = np.full(len(value), lowest), np.full(len(value), INFINITE, np.int64)
+    for name, bound in (("lb", lb), ("ub", ub)):
+        if name in figures:
+            known = np.flatnonzero(figures[name].present)
+            bound[known] = figures[name].bounds(digits)[known]
+    return lb, ub
+
+
+def _refuse_frozen_sensitive(status: NDArray[np.uint8], lb: Ints, ub: Ints, levels: Levels) -> None:
+    stuck = (status == Status.SENSITIVE) & (lb == ub) & (levels.lower + levels.upper + levels.sliding > 0)
+    if stuck.any():
+        raise InputError(
+            "a sensitive cell is frozen: its bounds lb and ub leave no room for its levels",
+            field="lb",
+            cell=int(np.argmax(stuck)),
+        )
+
+
+def _contributors(figures: Mapping[str, Decimals], added: Added) -> Ints | None:
+    """Numbers of contributors, when they are known for every row; sums for added marginals."""
+    if "contributors" not in figures:
+        return None
+    column = figures["contributors"]
+    if column.digits or (column.mantissa < 0).any():
+        row = int(np.argmax(column.mantissa < 0)) if (column.mantissa < 0).any() else None
+        raise InputError("is not a number of contributors", field="contributors", cell=row)
+    return added.sums(column.mantissa) if column.present.all() else None
+
+
+def _weights(
+    figures: Mapping[str, Decimals],
+    added: Added,
+    value: Ints,
+    scale: int,
+    contributors: Ints | None,
+    kind: str | None,
+) -> tuple[Ints, int]:
+    """The weights asked for, else the file's (added marginals: the sum of their parts), else the values."""
+    if kind is None and "weight" in figures:
+        column = figures["weight"]
+        given = column.scaled(column.digits)
+        bad = ~column.present | (given < 0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            what = (
+                "is a negative weight"
+                if column.present[row]
+                else "is blank: weights are for all cells or none"
+            )
+            raise InputError(what, field="weight", cell=row)
+        return added.sums(given), 10**column.digits
+    if kind == "count" and contributors is None and "contributors" in figures:
+        return weigh(kind, value, scale, figures["contributors"].mantissa, figures["contributors"].present)
+    return weigh(kind or "value", value, scale, contributors)

@@ -1,0 +1,53 @@
+"""Protection levels from a rule such as `15%`, `5` or `max(1,10%)`: how far an attacker must be kept away."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from gpuga.errors import InputError, printable
+from gpuga.table.table import Ints
+
+DEFAULT_RULE = "15%"
+
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_RULE = re.compile(
+    rf"(?:max\(\s*(?P<least>{_NUMBER})\s*,\s*(?P<share>{_NUMBER})\s*%\s*\)"
+    rf"|(?P<only_share>{_NUMBER})\s*%|(?P<only_least>{_NUMBER}))"
+)
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """The level is `share` of the value, but never less than `least` (in the user's units)."""
+
+    share: Fraction
+    least: Fraction
+
+    def levels(self, value: Ints, scale: int) -> Ints:
+        """The level of each cell, rounded up to one unit of the table's scale (int64[n])."""
+        floor = _ceil(self.least * scale)
+        number, over = self.share.numerator, self.share.denominator
+        largest = int(np.abs(value).max(initial=0))
+        if largest * number >= 2**62:
+            exact = [-(-abs(int(v)) * number // over) for v in value]
+            return np.asarray(np.maximum(np.array(exact, np.int64), floor), np.int64)
+        return np.asarray(np.maximum(-(-np.abs(value) * number // over), floor), np.int64)
+
+
+def parse_rule(text: str) -> LevelRule:
+    """A rule as written on the command line: `15%`, `5`, or `max(1,10%)`."""
+    match = _RULE.fullmatch(text.strip())
+    if match is None:
+        raise InputError(
+            f"{printable(text)!r} is not a rule for levels: write 15%, 5 or max(1,10%)", field="--levels"
+        )
+    share = match["share"] or match["only_share"] or "0"
+    return LevelRule(Fraction(share) / 100, Fraction(match["least"] or match["only_least"] or "0"))
+
+
+def _ceil(number: Fraction) -> int:
+    return -(-number.numerator // number.denominator)
