@@ -1,0 +1,37 @@
+"""Batched array operations on whole populations of patterns: plain arrays in, plain arrays out, several back ends."""
+
+from .backend import Backend, available_backends, get_backend
+from .layout import (
+    INFINITE,
+    SAFE,
+    UNDECIDED,
+    UNSAFE,
+    Lines,
+    Patterns,
+    Plane,
+    Pool,
+    Tasks,
+    pack,
+    plane_lines,
+    unpack,
+)
+from .random import Stream
+
+__all__ = [
+    "INFINITE",
+    "SAFE",
+    "UNDECIDED",
+    "UNSAFE",
+    "Backend",
+    "Lines",
+    "Patterns",
+    "Plane",
+    "Pool",
+    "Stream",
+    "Tasks",
+    "available_backends",
+    "get_backend",
+    "pack",
+    "plane_lines",
+    "unpack",
+]

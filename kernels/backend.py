@@ -1,0 +1,204 @@
+"""The one protocol that every back end implements, the results it returns, and how a back end is chosen."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .layout import Bools, Grid, Int32, Int64, Lines, Patterns, Plane, Pool, Tasks, Verdicts
+
+Population = Patterns | Bools
+
+
+@dataclass(frozen=True)
+class Union:
+    """Patterns made of circuits: the packed patterns, use counts int32[P, n] and costs int64[P]."""
+
+    patterns: Patterns
+    uses: Int32
+    costs: Int64
+
+
+@dataclass(frozen=True)
+class Rectangles:
+    """Per item the opposite corner (row, column) int32[Q] and the price int64[Q]; row -1 and INFINITE: none."""
+
+    row: Int32
+    column: Int32
+    cost: Int64
+
+
+@dataclass(frozen=True)
+class Circuits:
+    """Per item one circuit of `pool` (empty where `found` is False) and its price int64[Q] (INFINITE: none).
+
+    The task's own cell comes first in a path's circuit; amounts are movements of values, so they satisfy every line.
+    """
+
+    pool: Pool
+    found: Bools
+    cost: Int64
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Operations on whole populations.  `patterns` may be packed `Patterns` or bool[P, n]; P is its length.
+
+    `weights` int64[n] prices a cell; a negative weight forbids suppressing it.  `items` int32[Q, 2] lists
+    (pattern, task) pairs.  Units of need, capacities and amounts are the table's scaled integers.
+    """
+
+    name: str
+
+    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
+        """bool[P, n] as packed patterns where this back end keeps them."""
+        ...
+
+    def unpack(self, patterns: Patterns) -> Bools:
+        """Packed patterns as bool[P, n] in host memory."""
+        ...
+
+    def union(
+        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
+    ) -> Union:
+        """(a) Patterns = base (bool[n], the primaries) and all cells of the chosen circuits, int32[P, T].
+
+        Costs count every suppressed cell's weight but those of `base`.
+        """
+        ...
+
+    def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
+        """(b) Suppressed cells per line int32[P, m], and the sum of their `values` int64[P, m]."""
+        ...
+
+    def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
+        """(b) bool[P, T]: some single line (or the cell's own bound) already proves the task unsafe."""
+        ...
+
+    def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
+        """(c) bool[P, T]: the stored circuit of the task lies inside the pattern."""
+        ...
+
+    def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
+        """(c) uint8[P, T] SAFE, UNSAFE or UNDECIDED from reachability alone (one path; no path at all)."""
+        ...
+
+    def safe(
+        self,
+        patterns: Population,
+        plane: Plane,
+        tasks: Tasks,
+        pool: Pool | None = None,
+        chromosomes: Int32 | None = None,
+    ) -> Bools:
+        """(c) bool[P, T], exact: the task is possible in the pattern.
+
+        A stored circuit that is still whole is believed; the caller vouches for its amounts.
+        """
+        ...
+
+    def remove_redundant(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
+    ) -> Patterns:
+        """(d) Drop suppressed cells not in `keep` bool[n], heaviest first (ties: smaller cell first).
+
+        A cell goes only if no safe task becomes unsafe; every task that depended on it is verified by maximum flow.
+        """
+        ...
+
+    def swap_gains(
+        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+    ) -> Int64:
+        """(e) int64[Q, T]: cost change of pattern pairs[q, 0] if it takes circuit t of pattern pairs[q, 1]."""
+        ...
+
+    def cheapest_rectangles(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
+    ) -> Rectangles:
+        """(f) The cheapest rectangle that covers each item's task alone."""
+        ...
+
+    def cheapest_paths(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
+    ) -> Circuits:
+        """(f) Cheapest augmenting paths until each item's task is covered (one path where one suffices)."""
+        ...
+
+    def cheapest_boxes(
+        self,
+        patterns: Population,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        tasks: Tasks,
+        weights: Int64,
+        items: Int32,
+        inside: bool = False,
+    ) -> Circuits:
+        """(c, f) The cheapest box that covers each item's task; `inside`: of suppressed cells only (a certificate)."""
+        ...
+
+    def unpick(
+        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+    ) -> tuple[Int64, Int64]:
+        """(g) Interval propagation: how far each cell may (fall, rise) at most, int64[P, n]; published cells 0.
+
+        An outer bound of the attacker's interval, tightened until nothing changes or `sweeps` are done.
+        """
+        ...
+
+    def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
+        """(h) Words start..start+count-1 of a Philox stream."""
+        ...
+
+
+_BACKENDS = {"numpy": "numpy_backend", "cpu": "cpu_backend", "cuda": "cuda_backend"}
+
+
+def get_backend(name: str = "auto") -> Backend:
+    """The back end of that name; `auto` takes CUDA where a device works, else the CPU.
+
+    Raises `BackendUnavailable` when the one asked for cannot work here.
+    """
+    if name == "auto":
+        name = "cuda" if unavailable_reason("cuda") is None else "cpu"
+    if name not in _BACKENDS:
+        raise BackendUnavailable(f"there is no back end called {name!r}; choose auto, {', '.join(_BACKENDS)}")
+    reason = unavailable_reason(name)
+    if reason is not None:
+        raise BackendUnavailable(reason)
+    module = importlib.import_module(f".{_BACKENDS[name]}", __package__)
+    made: Backend = module.create()
+    return made
+
+
+def available_backends() -> dict[str, str | None]:
+    """Every back end's name with None if it works here, else the reason why not."""
+    return {name: unavailable_reason(name) for name in _BACKENDS}
+
+
+def unavailable_reason(name: str) -> str | None:
+    """Why a back end cannot work here, or None; asks for a device without making a CUDA context."""
+    if name != "cuda":
+        return None
+    from .probe import cuda_problem
+
+    return cuda_problem()
+
+
+class BackendUnavailable(RuntimeError):
+    """A back end was asked for by name that cannot work on this machine."""
+
+
+class BackendWarning(UserWarning):
+    """A back end had to go on in another way than asked, for example on the CPU after running out of memory."""
+
+
+def warn(message: str) -> None:
+    """Tell the user that a back end goes on in another way."""
+    warnings.warn(message, BackendWarning, stacklevel=3)

@@ -1,0 +1,711 @@
+"""The CPU back end: the logic compiled by numba, patterns (or words of 64 patterns) spread over the threads."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from .backend import Circuits, Population, Rectangles, Union
+from .host import box_room, cell_order, circuits_of, line_orders, resident, word_seed
+from .layout import (
+    INFINITE,
+    MAX_BOX,
+    SAFE,
+    UNDECIDED,
+    UNSAFE,
+    Bits,
+    Bools,
+    FlowTasks,
+    Grid,
+    Int32,
+    Int64,
+    Lines,
+    Patterns,
+    Plane,
+    Pool,
+    Tasks,
+    Verdicts,
+    owned,
+    pack,
+    unpack,
+)
+from .logic.bits import FULL, ONE, ZERO, cell_bit, lowest, position
+from .logic.boxes import BEGIN, END, cheapest_box
+from .logic.circuits import is_whole, swap_gain, used_word, word_cost
+from .logic.compile import device, parallel
+from .logic.flow import covers, depends, ends, keep_witness, reach
+from .logic.lines import line_exposes, line_room, tightened
+from .logic.network import (
+    build_network,
+    find_arc,
+    gather_capacities,
+    sliced_word,
+    suppressed_count,
+    united_word,
+)
+from .logic.paths import cheapest_circuit, cheapest_rectangle
+from .logic.philox import philox_word
+
+
+@parallel
+def _union(
+    start: Int64,
+    cell: Int32,
+    chromosomes: Int32,
+    weights: Int64,
+    base: Bits,
+    columns: int,
+    bits: Bits,
+    uses: Int32,
+    costs: Int64,
+) -> None:
+    for p in prange(chromosomes.shape[0]):
+        for t in range(chromosomes.shape[1]):
+            k = chromosomes[p, t]
+            if k >= 0:
+                for e in range(start[k], start[k + 1]):
+                    uses[p, cell[e]] += 1
+        cost = 0
+        for i in range(base.shape[0]):
+            for w in range(base.shape[1]):
+                word = used_word(uses[p], base, columns, i, w)
+                bits[p, i, w] = word
+                cost += word_cost(word & ~base[i, w], columns, i, w, weights)
+        costs[p] = cost
+
+
+@parallel
+def _line_totals(
+    bits: Bits, columns: int, cell_start: Int64, cell_line: Int32, values: Int64, counts: Int32, sums: Int64
+) -> None:
+    for p in prange(bits.shape[0]):
+        for i in range(bits.shape[1]):
+            for w in range(bits.shape[2]):
+                word = bits[p, i, w]
+                while word != ZERO:
+                    single = lowest(word)
+                    word ^= single
+                    c = i * columns + w * 64 + position(single)
+                    for q in range(cell_start[c], cell_start[c + 1]):
+                        counts[p, cell_line[q]] += 1
+                        sums[p, cell_line[q]] += values[c]
+
+
+@parallel
+def _quick_unsafe(
+    bits: Bits,
+    columns: int,
+    start: Int64,
+    cell: Int32,
+    coef: Int64,
+    cell_start: Int64,
+    cell_line: Int32,
+    line_coef: Int64,
+    up: Int64,
+    down: Int64,
+    task_cell: Int32,
+    direction: NDArray[np.int8],
+    need: Int64,
+    unsafe: Bools,
+) -> None:
+    for p in prange(bits.shape[0]):
+        for t in range(task_cell.shape[0]):
+            unsafe[p, t] = line_exposes(
+                bits[p], columns, start, cell, coef, cell_start, cell_line, line_coef, up, down,
+                task_cell[t], direction[t], need[t],
+            )  # fmt: skip
+
+
+@parallel
+def _circuits_whole(
+    bits: Bits, columns: int, start: Int64, cell: Int32, chromosomes: Int32, whole: Bools
+) -> None:
+    for p in prange(bits.shape[0]):
+        for t in range(chromosomes.shape[1]):
+            whole[p, t] = is_whole(bits[p], columns, start, cell, chromosomes[p, t])
+
+
+@device
+def _network(
+    rows: Bits, columns: int, forward: Int64, reverse: Int64
+) -> tuple[int, Int32, Int32, Int32, Int32, Int32, Int64, Int64]:
+    """The arc lists and capacities of one pattern, in arrays of their own."""
+    room = max(1, suppressed_count(rows))
+    row_start, column_start = np.empty(rows.shape[0] + 1, np.int32), np.empty(columns + 1, np.int32)
+    arc_row, arc_column = np.empty(room, np.int32), np.empty(room, np.int32)
+    column_arc = np.empty(room, np.int32)
+    ahead, back = np.empty(room, np.int64), np.empty(room, np.int64)
+    arcs = build_network(rows, row_start, arc_row, arc_column, column_start, column_arc)
+    gather_capacities(forward, reverse, arc_row, arc_column, arcs, ahead, back)
+    return arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back
+
+
+@device
+def _screen(
+    bits: Bits,
+    first: int,
+    last: int,
+    forward: Int64,
+    reverse: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    verdicts: Verdicts,
+) -> None:
+    """Reachability of tasks begin..end in patterns first..last (at most 64), all patterns in one word."""
+    height, words = bits.shape[1], bits.shape[2]
+    width = forward.shape[1]
+    united = np.empty((height, words), np.uint64)
+    for i in range(height):
+        for w in range(words):
+            united[i, w] = united_word(bits, first, last, i, w)
+    arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back = _network(
+        united, width, forward, reverse
+    )
+    lanes = np.empty(arcs, np.uint64)
+    for e in range(arcs):
+        lanes[e] = sliced_word(bits, first, last, arc_row[e], arc_column[e])
+    reached = np.empty(height + width, np.uint64)
+    queue, queued = np.empty(height + width, np.int32), np.empty(height + width, np.int32)
+    everyone = FULL if last - first == 64 else (ONE << np.uint64(last - first)) - ONE
+    for t in range(begin, end):
+        asked = ZERO
+        for p in range(first, last):
+            if verdicts[p, t] == UNDECIDED:
+                asked |= ONE << np.uint64(p - first)
+        own = find_arc(row_start, arc_column, row[t], column[t])
+        asked &= everyone
+        through, any_path = ZERO, ZERO
+        if need[t] <= 0:
+            through = asked
+        elif own >= 0 and possible[t] != 0:
+            held = asked & lanes[own]
+            source, sink = ends(row[t], column[t], upward[t], height)
+            through = reach(
+                row_start, arc_row, arc_column, column_start, column_arc, ahead, back, lanes, own, source, sink,
+                need[t], held, reached, queue, queued,
+            )  # fmt: skip
+            any_path = reach(
+                row_start, arc_row, arc_column, column_start, column_arc, ahead, back, lanes, own, source, sink,
+                1, held & ~through, reached, queue, queued,
+            )  # fmt: skip
+        while asked != ZERO:
+            single = lowest(asked)
+            asked ^= single
+            p = first + position(single)
+            if through & single != ZERO:
+                verdicts[p, t] = SAFE
+            elif any_path & single == ZERO:
+                verdicts[p, t] = UNSAFE
+
+
+@device
+def _decide(
+    rows: Bits,
+    forward: Int64,
+    reverse: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    begin: int,
+    end: int,
+    verdicts: Verdicts,
+) -> None:
+    """Maximum flow for the tasks begin..end of one pattern that reachability left undecided."""
+    undecided = 0
+    for t in range(begin, end):
+        if verdicts[t] == UNDECIDED:
+            undecided += 1
+    if undecided == 0:
+        return
+    height, width = forward.shape
+    arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back = _network(
+        rows, width, forward, reverse
+    )
+    flow = np.empty(arcs, np.int64)
+    parent, queue = np.empty(height + width, np.int32), np.empty(height + width, np.int32)
+    mark, stamp = np.zeros(height + width, np.int32), np.zeros(1, np.int32)
+    for t in range(begin, end):
+        if verdicts[t] != UNDECIDED:
+            continue
+        source, sink = ends(row[t], column[t], upward[t], height)
+        own = find_arc(row_start, arc_column, row[t], column[t])
+        safe = covers(
+            row_start, arc_row, arc_column, column_start, column_arc, ahead, back, arcs, own, source, sink, need[t],
+            flow, parent, queue, mark, stamp,
+        )  # fmt: skip
+        verdicts[t] = SAFE if safe else UNSAFE
+
+
+@parallel
+def _safe(
+    bits: Bits,
+    forward: Int64,
+    reverse: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    chunks: int,
+    exact: bool,
+    verdicts: Verdicts,
+) -> None:
+    """Screen, then decide; a work item is a group of 64 patterns and one of `chunks` parts of the tasks."""
+    patterns, tasks = verdicts.shape
+    groups = (patterns + 63) // 64
+    for item in prange(groups * chunks):
+        group, chunk = item // chunks, item % chunks
+        begin, end = tasks * chunk // chunks, tasks * (chunk + 1) // chunks
+        first, last = group * 64, min(patterns, group * 64 + 64)
+        _screen(
+            bits, first, last, forward, reverse, row, column, upward, need, possible, begin, end, verdicts
+        )
+        if exact:
+            for p in range(first, last):
+                _decide(bits[p], forward, reverse, row, column, upward, need, begin, end, verdicts[p])
+
+
+@parallel
+def _remove_redundant(
+    bits: Bits,
+    forward: Int64,
+    reverse: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    order: Int32,
+) -> None:
+    for p in prange(bits.shape[0]):
+        _clean(bits[p], forward, reverse, row, column, upward, need, possible, order)
+
+
+@device
+def _clean(
+    rows: Bits,
+    forward: Int64,
+    reverse: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    order: Int32,
+) -> None:
+    """Drop cells of one pattern in the given order; stored witnesses say which tasks depend on a cell."""
+    height, width = forward.shape
+    tasks = row.shape[0]
+    arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back = _network(
+        rows, width, forward, reverse
+    )
+    flow = np.empty(arcs, np.int64)
+    parent, queue = np.empty(height + width, np.int32), np.empty(height + width, np.int32)
+    mark, stamp = np.zeros(height + width, np.int32), np.zeros(1, np.int32)
+    witness = np.zeros((tasks, (arcs + 63) // 64), np.uint64)
+    renewed = np.empty((tasks, (arcs + 63) // 64), np.uint64)
+    affected = np.empty(tasks, np.int32)
+    for t in range(tasks):
+        own = find_arc(row_start, arc_column, row[t], column[t])
+        if own < 0 or possible[t] == 0 or need[t] <= 0:
+            continue
+        source, sink = ends(row[t], column[t], upward[t], height)
+        if covers(
+            row_start, arc_row, arc_column, column_start, column_arc, ahead, back, arcs, own, source, sink, need[t],
+            flow, parent, queue, mark, stamp,
+        ):  # fmt: skip
+            flow[own] = need[t]
+            keep_witness(flow, arcs, witness[t])
+    for q in range(order.shape[0]):
+        i, j = order[q] // width, order[q] % width
+        e = find_arc(row_start, arc_column, i, j)
+        if e < 0:
+            continue
+        held_ahead, held_back = ahead[e], back[e]
+        ahead[e], back[e] = 0, 0
+        count, removable = 0, True
+        for t in range(tasks):
+            if not depends(witness[t], e):
+                continue
+            source, sink = ends(row[t], column[t], upward[t], height)
+            own = find_arc(row_start, arc_column, row[t], column[t])
+            removable = own != e and covers(
+                row_start, arc_row, arc_column, column_start, column_arc, ahead, back, arcs, own, source, sink,
+                need[t], flow, parent, queue, mark, stamp,
+            )  # fmt: skip
+            if not removable:
+                break
+            flow[own] = need[t]
+            keep_witness(flow, arcs, renewed[t])
+            affected[count] = t
+            count += 1
+        if removable:
+            for x in range(count):
+                witness[affected[x]] = renewed[affected[x]]
+            rows[i, j >> 6] &= ~(ONE << np.uint64(j & 63))
+        else:
+            ahead[e], back[e] = held_ahead, held_back
+
+
+@parallel
+def _swap_gains(
+    start: Int64,
+    cell: Int32,
+    chromosomes: Int32,
+    uses: Int32,
+    weights: Int64,
+    base: Bits,
+    columns: int,
+    pairs: Int32,
+    gains: Int64,
+) -> None:
+    for q in prange(pairs.shape[0]):
+        taker, giver = pairs[q, 0], pairs[q, 1]
+        for t in range(chromosomes.shape[1]):
+            gains[q, t] = swap_gain(
+                start, cell, uses[taker], weights, base, columns, chromosomes[taker, t], chromosomes[giver, t]
+            )
+
+
+@parallel
+def _rectangles(
+    bits: Bits,
+    forward: Int64,
+    reverse: Int64,
+    weights: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    items: Int32,
+    corner_row: Int32,
+    corner_column: Int32,
+    cost: Int64,
+) -> None:
+    for q in prange(items.shape[0]):
+        t = items[q, 1]
+        if possible[t] == 0:
+            corner_row[q], corner_column[q], cost[q] = -1, -1, INFINITE
+        else:
+            corner_row[q], corner_column[q], cost[q] = cheapest_rectangle(
+                bits[items[q, 0]], forward, reverse, weights, row[t], column[t], upward[t], need[t]
+            )
+
+
+@parallel
+def _paths(
+    bits: Bits,
+    forward: Int64,
+    reverse: Int64,
+    weights: Int64,
+    row_order: Int32,
+    column_order: Int32,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    items: Int32,
+    length: Int64,
+    cells: Int32,
+    amounts: Int64,
+) -> None:
+    nodes = forward.shape[0] + forward.shape[1]
+    for q in prange(items.shape[0]):
+        t = items[q, 1]
+        distance = np.empty(nodes, np.int64)
+        parent, opened, place = (
+            np.empty(nodes, np.int32),
+            np.empty(nodes, np.int32),
+            np.empty(nodes, np.int32),
+        )
+        length[q] = 0
+        if possible[t] != 0 and need[t] > 0:
+            length[q] = cheapest_circuit(
+                bits[items[q, 0]], forward, reverse, weights, row_order, column_order, row[t], column[t], upward[t],
+                need[t], cells[q], amounts[q], distance, parent, opened, place,
+            )  # fmt: skip
+
+
+@parallel
+def _boxes(
+    bits: Bits,
+    columns: int,
+    shape: Int32,
+    stride: Int64,
+    offset: Int32,
+    parent: Int32,
+    depth: Int32,
+    leaf_start: Int32,
+    leaf: Int32,
+    up: Int64,
+    down: Int64,
+    weights: Int64,
+    inside: int,
+    task_cell: Int32,
+    direction: NDArray[np.int8],
+    need: Int64,
+    items: Int32,
+    options: int,
+    codes_room: int,
+    cells_room: int,
+    length: Int64,
+    cells: Int32,
+    amounts: Int64,
+    cost: Int64,
+) -> None:
+    dimensions = shape.shape[0]
+    for q in prange(items.shape[0]):
+        t = items[q, 1]
+        prices = np.empty(options, np.int64)
+        first, second = np.empty(options, np.int32), np.empty(options, np.int32)
+        codes, signs = np.empty(codes_room, np.int32), np.empty(codes_room, np.int32)
+        members, moves = np.empty(cells_room, np.int32), np.empty(cells_room, np.int32)
+        level = np.empty((7, dimensions + 1), np.int64)
+        cost[q] = cheapest_box(
+            bits[items[q, 0]], columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weights,
+            inside, task_cell[t], direction[t], need[t], prices, first, second, codes, signs, members, moves, level,
+        )  # fmt: skip
+        length[q] = 0
+        if cost[q] < INFINITE:
+            begin, end = level[BEGIN, dimensions], level[END, dimensions]
+            length[q] = end - begin
+            for x in range(begin, end):
+                cells[q, x - begin] = members[x]
+                amounts[q, x - begin] = moves[x] * need[t]
+
+
+@parallel
+def _line_rooms(start: Int64, cell: Int32, coef: Int64, fall: Int64, rise: Int64, room: Int64) -> None:
+    patterns, lines = room.shape[0], room.shape[1]
+    for item in prange(patterns * lines):
+        p, line = item // lines, item % lines
+        falls, endless_falls, rises, endless_rises = line_room(start, cell, coef, fall[p], rise[p], line)
+        room[p, line, 0], room[p, line, 1] = falls, endless_falls
+        room[p, line, 2], room[p, line, 3] = rises, endless_rises
+
+
+@parallel
+def _tighten(
+    bits: Bits,
+    columns: int,
+    cell_start: Int64,
+    cell_line: Int32,
+    line_coef: Int64,
+    room: Int64,
+    fall: Int64,
+    rise: Int64,
+) -> int:
+    patterns, cells = fall.shape
+    changed = 0
+    for item in prange(patterns * cells):
+        p, c = item // cells, item % cells
+        if cell_bit(bits[p], columns, c):
+            new_fall, new_rise = tightened(
+                cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c
+            )
+            if new_fall < fall[p, c] or new_rise < rise[p, c]:
+                changed += 1
+            fall[p, c], rise[p, c] = new_fall, new_rise
+    return changed
+
+
+@parallel
+def _random(key: np.uint64, stream: np.uint64, start: np.uint64, words: NDArray[np.uint32]) -> None:
+    for x in prange(words.shape[0]):
+        words[x] = philox_word(key, start + np.uint64(x), stream)
+
+
+class CpuBackend:
+    """See `Backend`: everything in host memory, compiled, on all threads that numba may use."""
+
+    name = "cpu"
+
+    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
+        return pack(suppressed, columns)
+
+    def unpack(self, patterns: Patterns) -> Bools:
+        return unpack(patterns)
+
+    def union(
+        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
+    ) -> Union:
+        ground = pack(base[None, :], columns)
+        count = len(chromosomes)
+        bits = np.empty((count, *ground.bits.shape[1:]), np.uint64)
+        uses, costs = np.zeros((count, ground.cells), np.int32), np.empty(count, np.int64)
+        _union(
+            pool.start, pool.cell, owned(chromosomes, np.int32), owned(weights, np.int64), ground.bits[0],
+            ground.columns, bits, uses, costs,
+        )  # fmt: skip
+        return Union(Patterns(bits, ground.columns), uses, costs)
+
+    def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
+        packed = resident(patterns)
+        counts = np.zeros((packed.count, lines.count), np.int32)
+        sums = np.zeros((packed.count, lines.count), np.int64)
+        _line_totals(
+            packed.bits, packed.columns, lines.cell_start, lines.line, owned(values, np.int64), counts, sums
+        )
+        return counts, sums
+
+    def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
+        packed = resident(patterns)
+        unsafe = np.empty((packed.count, len(tasks)), np.bool_)
+        _quick_unsafe(
+            packed.bits, packed.columns, lines.start, lines.cell, lines.coef, lines.cell_start, lines.line,
+            lines.line_coef, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), tasks.cell, tasks.direction,
+            tasks.need, unsafe,
+        )  # fmt: skip
+        return unsafe
+
+    def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
+        packed = resident(patterns)
+        whole = np.empty(chromosomes.shape, np.bool_)
+        _circuits_whole(
+            packed.bits, packed.columns, pool.start, pool.cell, owned(chromosomes, np.int32), whole
+        )
+        return whole
+
+    def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
+        return self._verdicts(patterns, plane, tasks, None, None, exact=False)
+
+    def safe(
+        self,
+        patterns: Population,
+        plane: Plane,
+        tasks: Tasks,
+        pool: Pool | None = None,
+        chromosomes: Int32 | None = None,
+    ) -> Bools:
+        return self._verdicts(patterns, plane, tasks, pool, chromosomes, exact=True) == SAFE
+
+    def _verdicts(
+        self,
+        patterns: Population,
+        plane: Plane,
+        tasks: Tasks,
+        pool: Pool | None,
+        chromosomes: Int32 | None,
+        exact: bool,
+    ) -> Verdicts:
+        packed = resident(patterns, plane.columns)
+        verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
+        if pool is not None and chromosomes is not None:
+            verdicts[self.circuits_whole(packed, pool, chromosomes)] = SAFE
+        # A few groups of 64 patterns would leave threads idle: then the tasks are split as well.
+        chunks = max(1, min(len(tasks), 16 // max(1, (packed.count + 63) // 64)))
+        flow = FlowTasks.of(plane, tasks)
+        _safe(
+            packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need, flow.possible,
+            chunks, exact, verdicts,
+        )  # fmt: skip
+        return verdicts
+
+    def remove_redundant(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
+    ) -> Patterns:
+        packed = resident(patterns, plane.columns)
+        bits = packed.bits.copy()
+        flow = FlowTasks.of(plane, tasks)
+        _remove_redundant(
+            bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need, flow.possible,
+            cell_order(weights, keep),
+        )  # fmt: skip
+        return Patterns(bits, packed.columns)
+
+    def swap_gains(
+        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+    ) -> Int64:
+        ground = pack(base[None, :])
+        gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
+        _swap_gains(
+            pool.start, pool.cell, owned(chromosomes, np.int32), owned(uses, np.int32), owned(weights, np.int64),
+            ground.bits[0], ground.columns, owned(pairs, np.int32), gains,
+        )  # fmt: skip
+        return gains
+
+    def cheapest_rectangles(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
+    ) -> Rectangles:
+        packed, flow = resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        row, column = np.empty(len(items), np.int32), np.empty(len(items), np.int32)
+        cost = np.empty(len(items), np.int64)
+        _rectangles(
+            packed.bits, plane.forward, plane.reverse, owned(weights, np.int64).ravel(), flow.row, flow.column,
+            flow.upward, flow.need, flow.possible, owned(items, np.int32), row, column, cost,
+        )  # fmt: skip
+        return Rectangles(row, column, cost)
+
+    def cheapest_paths(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
+    ) -> Circuits:
+        packed, flow = resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        prices = owned(weights, np.int64).ravel()
+        row_order, column_order = line_orders(prices, plane.rows, plane.columns)
+        room = 2 * (plane.rows + plane.columns)
+        length = np.empty(len(items), np.int64)
+        cells, amounts = np.empty((len(items), room), np.int32), np.empty((len(items), room), np.int64)
+        _paths(
+            packed.bits, plane.forward, plane.reverse, prices, row_order, column_order, flow.row, flow.column,
+            flow.upward, flow.need, flow.possible, owned(items, np.int32), length, cells, amounts,
+        )  # fmt: skip
+        return circuits_of(packed, items, prices, length, cells, amounts)
+
+    def cheapest_boxes(
+        self,
+        patterns: Population,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        tasks: Tasks,
+        weights: Int64,
+        items: Int32,
+        inside: bool = False,
+    ) -> Circuits:
+        packed, room = resident(patterns), box_room(grid)
+        prices = owned(weights, np.int64).ravel()
+        length, cost = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
+        cells = np.empty((len(items), room.box), np.int32)
+        amounts = np.empty((len(items), room.box), np.int64)
+        _boxes(
+            packed.bits, packed.columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
+            grid.leaf_start, grid.leaf, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), prices,
+            int(inside), tasks.cell, tasks.direction, tasks.need, owned(items, np.int32), room.options, room.codes,
+            room.cells, length, cells, amounts, cost,
+        )  # fmt: skip
+        return circuits_of(packed, items, prices, length, cells, amounts)
+
+    def unpick(
+        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+    ) -> tuple[Int64, Int64]:
+        packed = resident(patterns)
+        suppressed = unpack(packed)
+        fall = owned(np.where(suppressed, np.asarray(down).ravel(), 0), np.int64)
+        rise = owned(np.where(suppressed, np.asarray(up).ravel(), 0), np.int64)
+        room = np.empty((packed.count, lines.count, 4), np.int64)
+        for _ in range(sweeps):
+            _line_rooms(lines.start, lines.cell, lines.coef, fall, rise, room)
+            if not _tighten(
+                packed.bits, packed.columns, lines.cell_start, lines.line, lines.line_coef, room, fall, rise
+            ):
+                break
+        return fall, rise
+
+    def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
+        words = np.empty(count, np.uint32)
+        _random(word_seed(seed), word_seed(stream), word_seed(start), words)
+        return words
+
+
+def create() -> CpuBackend:
+    """The CPU back end."""
+    return CpuBackend()

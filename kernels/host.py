@@ -1,0 +1,89 @@
+"""What the launchers of every back end prepare on the host: packed patterns, orders of cells, room for results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .backend import Circuits, Population
+from .layout import INFINITE, MAX_BOX, Bools, Grid, Int32, Int64, Patterns, Pool, owned, pack, unpack
+
+
+def resident(patterns: Population, columns: int | None = None) -> Patterns:
+    """Packed patterns in host memory, rows of `columns` cells where that is asked for."""
+    if not isinstance(patterns, Patterns):
+        return pack(patterns, columns)
+    if columns is not None and columns != patterns.columns:
+        return pack(unpack(patterns), columns)
+    return patterns
+
+
+def cell_order(weights: Int64, keep: Bools) -> Int32:
+    """The cells that may be dropped, heaviest first, smaller cell number first among equals."""
+    heaviest = np.argsort(-np.asarray(weights, np.int64).ravel(), kind="stable")
+    return owned(heaviest[~np.asarray(keep, np.bool_).ravel()[heaviest]], np.int32)
+
+
+def line_orders(weights: Int64, rows: int, columns: int) -> tuple[Int32, Int32]:
+    """Each row's columns (int32[R, C]) and each column's rows (int32[C, R]) by rising weight; forbidden cells: -1."""
+    table = weights.reshape(rows, columns)
+    return _orders(table), _orders(table.T)
+
+
+def _orders(table: Int64) -> Int32:
+    last = np.iinfo(np.int64).max
+    priced = np.where(table < 0, last, table)
+    order = np.argsort(priced, axis=1, kind="stable")
+    order[np.take_along_axis(priced, order, axis=1) == last] = -1
+    return owned(order, np.int32)
+
+
+@dataclass(frozen=True)
+class BoxRoom:
+    """Scratch that a search for boxes in a grid may need: options, codes of one option, cells of partial boxes."""
+
+    options: int
+    codes: int
+    cells: int
+    box: int
+
+
+def box_room(grid: Grid) -> BoxRoom:
+    """Room for the search in this grid; a box never has more than MAX_BOX cells."""
+    longest = np.maximum(grid.longest_option(), 1)
+    products = np.minimum(np.cumprod(longest.astype(np.float64)), MAX_BOX).astype(np.int64)
+    return BoxRoom(
+        options=int(grid.option_count().sum()) + 1,
+        codes=int(longest.max()) + 1,
+        cells=int(products.sum()) + 1,
+        box=int(products[-1]),
+    )
+
+
+def circuits_of(
+    patterns: Patterns, items: Int32, weights: Int64, length: Int64, cells: Int32, amounts: Int64
+) -> Circuits:
+    """Collect fixed-width results (`cells`, `amounts` [Q, room], `length` of each) into a pool with prices."""
+    start = np.zeros(len(length) + 1, np.int64)
+    np.cumsum(length, out=start[1:])
+    inside = np.arange(cells.shape[1]) < length[:, None]
+    member = cells[inside]
+    item = np.repeat(np.arange(len(length)), length)
+    published = ~suppressed_at(patterns, items[item, 0], member)
+    cost = np.zeros(len(length), np.int64)
+    np.add.at(cost, item, np.where(published, weights[member], 0))
+    found = length > 0
+    return Circuits(Pool.of(start, member, amounts[inside]), found, np.where(found, cost, INFINITE))
+
+
+def suppressed_at(patterns: Patterns, which: Int64, cell: Int32) -> Bools:
+    """Is cell[x] suppressed in pattern which[x]?"""
+    row, column = np.divmod(cell.astype(np.int64), patterns.columns)
+    word = patterns.bits[which, row, column >> 6]
+    return (word >> (column & 63).astype(np.uint64)) & np.uint64(1) != 0
+
+
+def word_seed(value: int) -> np.uint64:
+    """A seed, stream or counter as an unsigned word, whatever its sign."""
+    return np.uint64(int(value) % 2**64)
