@@ -1,0 +1,91 @@
+"""Exposure before anything is done: which primaries an attacker narrows down when only primaries are hidden.
+
+Serpell, Clark, Smith and Staggemeier (2008) call a primary *exposed* (E) when it is not protected by
+the primaries alone, *initially exposed* (I) when the lines through it suffice to see that,
+*consequentially exposed* (C) when they do not, and *not exposed* (N) otherwise. Their conjecture that it
+is enough to protect I is false; the sets serve speed and insight, never a proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuga.context import Context
+from gpuga.safety.audit import Rule, audit
+from gpuga.safety.unpick import one_line_each
+from gpuga.table.table import INFINITE, Ints, Lines, Mask, Table
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """The primaries by exposure, as cell positions, ascending."""
+
+    exposed: tuple[int, ...]
+    initially_exposed: tuple[int, ...]
+    consequentially_exposed: tuple[int, ...]
+    not_exposed: tuple[int, ...]
+
+
+def exposure(table: Table, *, strict: bool = False, context: Context | None = None) -> Exposure:
+    """E, I, C and N of a table whose primaries alone (and cells suppressed beforehand) are hidden."""
+    verdict = audit(table, table.forced, strict=strict, intervals=False, context=context)
+    exposed = set(verdict.unsafe)
+    initially = exposed & set(initially_exposed(table, strict=strict).tolist())
+    return Exposure(
+        tuple(sorted(exposed)),
+        tuple(sorted(initially)),
+        tuple(sorted(exposed - initially)),
+        tuple(sorted(set(table.sensitive.tolist()) - exposed)),
+    )
+
+
+def initially_exposed(table: Table, *, strict: bool = False) -> Ints:
+    """The primaries whose own lines expose them, ascending."""
+    hidden = table.forced
+    low, high = one_line_each(table, hidden)
+    rise = np.where(high >= INFINITE, INFINITE, high - np.where(high >= INFINITE, 0, table.value))
+    fall = np.where(low <= -INFINITE, INFINITE, table.value - np.where(low <= -INFINITE, 0, low))
+    rule = Rule.of(table, hidden, strict, protect_secondary=False)
+    short = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
+    width = np.where((rise >= INFINITE) | (fall >= INFINITE), INFINITE, np.minimum(rise, INFINITE // 2) + np.minimum(fall, INFINITE // 2))
+    short |= rule.short(width, rule.width)
+    seen = set(table.sensitive[short[table.sensitive]].tolist())
+    for cell in _lines_that_meet_twice(table, hidden):
+        if cell not in seen and not _safe_in_own_lines(table, cell, strict):
+            seen.add(cell)
+    return np.array(sorted(seen), np.int64)
+
+
+def _lines_that_meet_twice(table: Table, hidden: Mask) -> list[int]:
+    """Primaries two of whose lines share another hidden cell: there the lines must be taken together."""
+    start, line, _ = table.lines.by_cell(len(table))
+    out = []
+    for cell in table.sensitive.tolist():
+        mine = line[start[cell] : start[cell + 1]]
+        cells = np.concatenate([_hidden_of(table.lines, int(k), hidden) for k in mine]) if len(mine) else mine
+        if len(np.unique(cells)) < len(cells) - max(0, len(mine) - 1):
+            out.append(cell)
+    return out
+
+
+def _hidden_of(lines: Lines, line: int, hidden: Mask) -> Ints:
+    cells = lines.cell[int(lines.start[line]) : int(lines.start[line + 1])]
+    return cells[hidden[cells]].astype(np.int64)
+
+
+def _safe_in_own_lines(table: Table, cell: int, strict: bool) -> bool:
+    """The attacker's verdict on one primary when only the lines through it are known."""
+    start, line, _ = table.lines.by_cell(len(table))
+    own = line[start[cell] : start[cell + 1]]
+    spans = [np.arange(table.lines.start[k], table.lines.start[k + 1]) for k in own]
+    entries = np.concatenate(spans)
+    lengths = np.array([len(s) for s in spans])
+    lines = Lines(
+        np.concatenate([[0], np.cumsum(lengths)]), table.lines.cell[entries], table.lines.coef[entries], table.lines.rhs[own]
+    )
+    status = table.status.copy()
+    alone = replace(table, lines=lines, status=status)
+    verdict = audit(alone, table.forced, strict=strict, intervals=False)
+    return cell not in verdict.unsafe

@@ -1,0 +1,55 @@
+"""Cheap proofs of safety, tried before any linear program: flows in two-way tables, boxes in grids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from gpuga.safety.flow import extreme, reachable
+from gpuga.safety.tasks import Tasks
+from gpuga.table.plane import Plane, plane_of, suppressed_grid
+from gpuga.table.table import INFINITE, Ints, Mask, Table
+
+
+class Shown(Protocol):
+    """Where proofs are noted: the audit's evidence."""
+
+    def note(self, cell: int, direction: int, reach: Fraction) -> None:
+        """`cell` can move by `reach` in `direction`."""
+
+    def asked(self, cell: int, direction: int) -> int:
+        """The least whole number of units that settles a direction of a cell; 0 where nothing is asked."""
+
+    def asks_width(self, cell: int) -> bool:
+        """Whether the width of a cell's interval matters."""
+
+
+def cheap_proofs(table: Table, suppressed: Mask, shown: Shown, cells: Sequence[int]) -> None:
+    """Note what flows can show of the cells; in a two-way table that decides every one of them."""
+    plane = plane_of(table)
+    if plane is not None and len(cells):
+        _by_flow(plane, suppressed, shown, np.asarray(cells))
+
+
+def _by_flow(plane: Plane, suppressed: Mask, shown: Shown, cells: Ints) -> None:
+    laid = suppressed_grid(plane, suppressed)
+    tasks = _tasks(shown, cells)
+    met = reachable(plane, laid, tasks).met
+    for cell, direction, need in zip(tasks.cell[met], tasks.direction[met], tasks.need[met], strict=True):
+        shown.note(int(cell), int(direction), Fraction(int(need)))
+    broad = np.array([c for c in cells.tolist() if shown.asks_width(c)], np.int64)
+    for direction, amounts in zip((1, -1), extreme(plane, laid, broad), strict=True):
+        for cell, amount in zip(broad.tolist(), amounts.tolist(), strict=True):
+            shown.note(cell, direction, Fraction(min(amount, INFINITE)))
+
+
+def _tasks(shown: Shown, cells: Ints) -> Tasks:
+    """What the cells are asked for, as tasks."""
+    both = np.repeat(cells, 2)
+    direction = np.tile(np.array([1, -1], np.int8), len(cells))
+    need = np.array([shown.asked(int(c), int(d)) for c, d in zip(both, direction, strict=True)], np.int64)
+    wanted = need > 0
+    return Tasks(both[wanted].astype(np.int32), direction[wanted], need[wanted])

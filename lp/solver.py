@@ -1,0 +1,92 @@
+"""The protocol of a linear-programming solver: what goes in, what comes out, which statuses exist.
+
+A model is `optimise cost.x` subject to `row_lower <= A x <= row_upper`, `lower <= x <= upper`, with `A`
+in compressed sparse columns. A session keeps one model whose objective and bounds change between
+solves, which is how an attacker works. Everything here is a float; whoever needs certainty checks the
+answer in exact arithmetic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Status(Enum):
+    """How a solve ended."""
+
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    TIME_LIMIT = "time limit"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A linear program in compressed sparse columns.
+
+    `cost`, `lower`, `upper` float64[n]; `row_lower`, `row_upper` float64[m]; `start` int32[n+1],
+    `index` int32[nnz], `value` float64[nnz].
+    """
+
+    cost: Floats
+    lower: Floats
+    upper: Floats
+    row_lower: Floats
+    row_upper: Floats
+    start: NDArray[np.int32]
+    index: NDArray[np.int32]
+    value: Floats
+    maximise: bool = False
+
+    @property
+    def columns(self) -> int:
+        """Number of variables."""
+        return len(self.cost)
+
+    @property
+    def rows(self) -> int:
+        """Number of constraints."""
+        return len(self.row_lower)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver says: a status, a point and its row duals (empty unless optimal)."""
+
+    status: Status
+    objective: float
+    x: Floats
+    row_dual: Floats
+
+
+class Session(Protocol):
+    """One model, solved again and again with another objective or other bounds."""
+
+    def set_cost(self, columns: NDArray[np.int32], cost: Floats) -> None:
+        """Change the objective of some columns."""
+
+    def set_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
+        """Change the bounds of some columns."""
+
+    def solve(self, seconds: float = float("inf")) -> Answer:
+        """Solve the model as it stands."""
+
+
+class Solver(Protocol):
+    """A linear-programming solver that can be asked whether it works here."""
+
+    name: str
+
+    def available(self) -> bool:
+        """Whether the solver can be used on this machine; cheap."""
+
+    def session(self, model: Model) -> Session:
+        """A session on a model."""

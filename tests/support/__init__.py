@@ -1,0 +1,1 @@
+"""Tools of the tests: independent oracles and small random tables."""
