@@ -43,6 +43,24 @@ METHODS: tuple[Method, ...] = (
         "two attacker LPs per sensitive cell, cheapest consistent change",
         "Smith et al. 2012",
     ),
+    Method(
+        "shortest-path",
+        "gpuga.heuristics.shortest_path:shortest_path",
+        "two-dimensional tables: cheapest augmenting paths for each level, then clean-up",
+        "Carvalho et al. 1994; Almeida et al. 2008",
+    ),
+    Method(
+        "castro",
+        "gpuga.heuristics.castro:castro",
+        "two-dimensional tables: disjoint shortest paths that credit every sensitive cell they pass",
+        "Castro 2005; Almeida et al. 2008",
+    ),
+    Method(
+        "pbp",
+        "gpuga.heuristics.pbp:pbp",
+        "two-dimensional tables: parallel bound and path, the best of N diverse patterns",
+        "Almeida et al. 2008",
+    ),
 )
 
 

@@ -1,1 +1,1 @@
-
+"""Bounds: what no safe pattern can undercut, and proven optima."""

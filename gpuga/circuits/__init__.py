@@ -1,1 +1,1 @@
-
+"""Circuits: how proofs of safety are made and kept."""

@@ -1,1 +1,1 @@
-
+"""Heuristics: safe patterns built step by step."""

@@ -1,0 +1,203 @@
+"""Castro's heuristic for two-dimensional tables (2005; Almeida, Schütz, Carvalho 2008, section 3.1).
+
+Shortest paths as well, but every sensitive cell on a circuit is credited with what the circuit carries, and
+several paths for one level share no arc, so that no residual capacities are kept. Costs are stratified after
+Cox: cells wide enough for the level come before narrow ones, suppressed before published. Where disjoint
+paths do not suffice, a minimum-cost flow recovers. Then clean-up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuga.circuits.min_cost_flow import protect_by_flow
+from gpuga.circuits.paths import NO_PATH, Costs, Log, Taste, cheapest_path, new_log, plain, suppress_path
+from gpuga.circuits.witness_lists import Levels
+from gpuga.context import Context
+from gpuga.errors import GpugaError, OutOfTime
+from gpuga.heuristics.cleanup import clean_up
+from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
+from gpuga.protection import Found
+from gpuga.safety.compiled import compiled
+from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
+from gpuga.table.table import Ints, Mask, Table
+
+LEVELS_AT_ONCE = 128
+
+
+def castro(table: Table, context: Context) -> Found:
+    """A safe pattern by credited, arc-disjoint shortest paths, cleaned up."""
+    problem = plane_problem(table, context)
+    context.progress.stage("disjoint paths", len(problem.levels.place))
+    secondary, recovered = by_disjoint_paths(problem, context)
+    secondary = clean_up(problem, secondary)
+    return Found(problem.pattern(secondary), evaluations=1, details={"recovered_levels": recovered})
+
+
+def by_disjoint_paths(problem: PlaneProblem, context: Context) -> tuple[Mask, int]:
+    """Secondary suppressions before clean-up, and for how many levels minimum-cost flows were needed."""
+    links, levels = problem.links(), problem.levels
+    net = Network(problem.net.forth.copy(), problem.net.back.copy())
+    log = new_log(problem.weight.size)
+    credit = np.zeros(len(levels.place), np.int64)
+    level_at = np.full((2, problem.weight.size), -1, np.int64)
+    level_at[levels.forth.astype(np.int64), levels.place] = np.arange(len(levels.place))
+    recovered = 0
+    for begin in range(0, len(levels.place), LEVELS_AT_ONCE):
+        if context.clock.expired():
+            raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
+        part = np.arange(begin, min(begin + LEVELS_AT_ONCE, len(levels.place)))
+        count = _protect(
+            net,
+            links,
+            problem.flow,
+            levels,
+            problem.costs(),
+            plain(),
+            log,
+            credit,
+            level_at,
+            problem.weight,
+            problem.candidate,
+            part,
+        )
+        if count < 0:
+            raise GpugaError("a level that can be met was not: the flow recovery is at fault")
+        recovered += count
+    return np.asarray(links.kind == SECONDARY), recovered
+
+
+@compiled
+def _protect(
+    net: Network,
+    links: Links,
+    flow: Flow,
+    levels: Levels,
+    costs: Costs,
+    taste: Taste,
+    log: Log,
+    credit: Ints,
+    level_at: Ints,
+    weight: Ints,
+    candidate: Mask,
+    order: Ints,
+) -> int:
+    """Protect the levels in order; returns how many needed the recovery, -1 if one cannot be met."""
+    recovered = 0
+    used = np.zeros(links.kind.size, np.int64)
+    forth_kept = np.zeros(links.kind.size, np.int64)
+    back_kept = np.zeros(links.kind.size, np.int64)
+    for q in order:
+        if credit[q] >= levels.need[q]:
+            continue
+        reached, size = _disjoint_paths(
+            net, links, flow, levels, costs, taste, log, credit, level_at, q, used, forth_kept, back_kept
+        )
+        _give_back(net, used, forth_kept, back_kept, size)
+        if reached < levels.need[q]:
+            recovered += 1
+            met = protect_by_flow(
+                net, links, flow, weight, candidate, log, levels.place[q], levels.forth[q], levels.need[q]
+            )
+            clear(flow)
+            if not met:
+                return -1
+    return recovered
+
+
+@compiled
+def _disjoint_paths(
+    net: Network,
+    links: Links,
+    flow: Flow,
+    levels: Levels,
+    costs: Costs,
+    taste: Taste,
+    log: Log,
+    credit: Ints,
+    level_at: Ints,
+    q: int,
+    used: Ints,
+    forth_kept: Ints,
+    back_kept: Ints,
+) -> tuple[int, int]:
+    """Paths for level q until it is reached or none is left; what they use has no capacity meanwhile.
+
+    Returns what they carry together and how many places `used` holds, to be given back.
+    """
+    rows, columns = links.kind.shape
+    own, forth = levels.place[q], levels.forth[q]
+    source, sink = source_of(forth, own, rows, columns), sink_of(forth, own, rows, columns)
+    reached, size = 0, 0
+    while reached < levels.need[q]:
+        left = levels.need[q] - reached
+        length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, left)
+        if length >= NO_PATH:
+            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, 1)
+        if length >= NO_PATH:
+            break
+        suppress_path(links, flow, log, source, sink)
+        carried = _credit(net, flow, credit, level_at, own, forth, source, sink)
+        reached += min(carried, left)
+        node = sink
+        while node != source:
+            before = flow.parent[node]
+            i, j = (before, node - rows) if before < rows else (node, before - rows)
+            used[size] = i * columns + j
+            forth_kept[size], back_kept[size] = net.forth[i, j], net.back[i, j]
+            net.forth[i, j], net.back[i, j] = 0, 0
+            size += 1
+            node = before
+    return reached, size
+
+
+@compiled
+def _give_back(net: Network, used: Ints, forth_kept: Ints, back_kept: Ints, size: int) -> None:
+    columns = net.forth.shape[1]
+    for z in range(size):
+        i, j = used[z] // columns, used[z] % columns
+        net.forth[i, j], net.back[i, j] = forth_kept[z], back_kept[z]
+
+
+@compiled
+def _credit(
+    net: Network, flow: Flow, credit: Ints, level_at: Ints, own: int, own_forth: bool, source: int, sink: int
+) -> int:
+    """Credit the sensitive cells on the circuit with what it carries in either sense; the path's width."""
+    rows, columns = flow.amount.shape
+    with_path, against_path = UNBOUNDED, UNBOUNDED
+    node = sink
+    while node != source:
+        before = flow.parent[node]
+        if before < rows:
+            with_path = min(with_path, net.forth[before, node - rows])
+            against_path = min(against_path, net.back[before, node - rows])
+        else:
+            with_path = min(with_path, net.back[node, before - rows])
+            against_path = min(against_path, net.forth[node, before - rows])
+        node = before
+    i, j = own // columns, own % columns
+    own_with = net.forth[i, j] if own_forth else net.back[i, j]
+    own_against = net.back[i, j] if own_forth else net.forth[i, j]
+    along, against = min(with_path, own_with), min(against_path, own_against)
+    _credit_place(credit, level_at, own, own_forth, along, against)
+    node = sink
+    while node != source:
+        before = flow.parent[node]
+        forth = before < rows
+        place = before * columns + node - rows if forth else node * columns + before - rows
+        _credit_place(credit, level_at, place, forth, along, against)
+        node = before
+    return with_path
+
+
+@compiled
+def _credit_place(credit: Ints, level_at: Ints, place: int, forth: bool, along: int, against: int) -> None:
+    """A circuit moves the place by `along` in the sense it is passed, by `against` in the other."""
+    sense = 1 if forth else 0
+    q = level_at[sense, place]
+    if q >= 0:
+        credit[q] = max(credit[q], along)
+    q = level_at[1 - sense, place]
+    if q >= 0:
+        credit[q] = max(credit[q], against)

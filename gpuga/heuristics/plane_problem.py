@@ -1,0 +1,153 @@
+"""A two-dimensional table made ready for search: what is still to be protected, and with which cells.
+
+Levels that the primaries (and cells suppressed beforehand) already cover need nothing and are left out; in
+published experiments that is four fifths of the levels of count tables and nearly all of magnitude tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.circuits.paths import Costs, costs_of
+from gpuga.circuits.witness_lists import Levels
+from gpuga.context import Context
+from gpuga.errors import Infeasible, InputError
+from gpuga.safety.flow import extreme, oriented, reachable
+from gpuga.safety.network import Flow, Links, Network, network_of, new_flow, new_links
+from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.table.plane import Plane, plane_of
+from gpuga.table.table import Ints, Mask, Table
+
+NAMED_CELLS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneProblem:
+    """What the methods for two-dimensional tables work on; grids are (R, C), totals last.
+
+    `forced` is suppressed in any case, `candidate` may be suppressed besides and can carry flow, `weight`
+    int64 is what it costs, `base_cost` what cells suppressed beforehand cost anyway. `levels` are the ones
+    that `forced` alone does not cover, sliding levels turned into wider fixed ones; `plain_levels` are those
+    of them that every safe pattern must meet, so that bounds may lean on them. `flow` is room for the
+    searches of one thread.
+    """
+
+    plane: Plane
+    net: Network
+    forced: Mask
+    candidate: Mask
+    weight: Ints
+    base_cost: int
+    levels: Levels
+    plain_levels: Levels
+    flow: Flow
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, totals included."""
+        return self.plane.shape
+
+    def links(self, secondary: Mask | None = None) -> Links:
+        """The network of the forced cells and the given secondary suppressions."""
+        return new_links(self.forced, secondary)
+
+    @property
+    def tightened(self) -> bool:
+        """Whether the levels ask for more than every safe pattern must meet (sliding levels)."""
+        return self.levels is not self.plain_levels
+
+    def cost(self, secondary: Mask) -> int:
+        """The weights of the secondary suppressions on the grid, those suppressed beforehand left out."""
+        return int(self.weight[secondary].sum())
+
+    def costs(self) -> Costs:
+        """Path costs: the weights."""
+        return costs_of(self.weight.astype(np.float64), self.candidate)
+
+    def pattern(self, secondary: Mask) -> NDArray[np.bool_]:
+        """The whole pattern per cell of the table, forced cells included."""
+        return np.asarray(self.plane.lift(self.forced | secondary), bool)
+
+    def grid(self, suppressed: NDArray[np.bool_]) -> Mask:
+        """The secondary suppressions of a pattern of the table as a grid, without what may not be used."""
+        return np.asarray(self.plane.lay(suppressed).astype(bool) & self.candidate)
+
+
+def plane_problem(table: Table, context: Context) -> PlaneProblem:
+    """The problem of a two-dimensional table, or `Infeasible`; `InputError` for any other table."""
+    plane = plane_of(table)
+    if plane is None:
+        raise InputError(
+            "this method needs a two-dimensional table; hypercube and incremental take any table",
+            field="--method",
+        )
+    return problem_of(plane, context.strict)
+
+
+def problem_of(plane: Plane, strict: bool) -> PlaneProblem:
+    """The problem of a plane, or `Infeasible`."""
+    table = plane.table
+    forced = plane.lay(table.forced).astype(bool)
+    movable = (plane.up > 0) | (plane.down > 0)
+    candidate = plane.lay(table.suppressible).astype(bool) & ~forced & movable
+    everything = forced | candidate
+    plain = level_tasks(table, strict)
+    fixed = _fixed_tasks(plane, plain, everything, strict)
+    _refuse_impossible(plane, everything, fixed)
+    levels = _open_levels(plane, forced, fixed)
+    return PlaneProblem(
+        plane=plane,
+        net=network_of(plane),
+        forced=forced,
+        candidate=candidate,
+        weight=plane.lay(table.weight).astype(np.int64),
+        base_cost=table.cost(table.forced),
+        levels=levels,
+        plain_levels=levels if fixed is plain else _open_levels(plane, forced, plain),
+        flow=new_flow(*plane.shape),
+    )
+
+
+def _open_levels(plane: Plane, forced: Mask, tasks: Tasks) -> Levels:
+    """The tasks that the forced cells alone do not meet."""
+    left = tasks.subset(~reachable(plane, forced, tasks).met)
+    place, forth = oriented(plane, left)
+    return Levels(place, forth, left.need)
+
+
+def _fixed_tasks(plane: Plane, plain: Tasks, everything: Mask, strict: bool) -> Tasks:
+    """Upper and lower levels, widened where a sliding level asks for more; `plain` itself where none does.
+
+    A sliding level is laid on the upper side as far as that can be reached, the rest on the lower side.
+    """
+    table = plane.table
+    extra = 1 if strict else 0
+    sliding = np.where(table.levels.sliding > 0, table.levels.sliding + extra, 0)
+    upper, lower = table.levels.upper + extra, table.levels.lower + extra
+    wide = np.flatnonzero(table.primary & (sliding > upper + lower))
+    if not len(wide):
+        return plain
+    rise, _ = extreme(plane, everything, wide)
+    upper[wide] = np.maximum(upper[wide], np.minimum(sliding[wide] - lower[wide], rise))
+    lower[wide] = np.maximum(lower[wide], sliding[wide] - upper[wide])
+    cells = np.repeat(table.sensitive, 2)
+    direction = np.tile(np.array([1, -1], np.int8), len(table.sensitive))
+    need = np.where(direction > 0, upper[cells], lower[cells])
+    return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
+
+
+def _refuse_impossible(plane: Plane, everything: Mask, tasks: Tasks) -> None:
+    """Raise if some level is out of reach even when all that may be suppressed is."""
+    failed = np.unique(tasks.cell[~reachable(plane, everything, tasks).met])
+    if not len(failed):
+        return
+    named = ", ".join(plane.table.label(int(c)) for c in failed[:NAMED_CELLS])
+    more = f" and {len(failed) - NAMED_CELLS} more" if len(failed) > NAMED_CELLS else ""
+    raise Infeasible(
+        f"no safe pattern exists: even with everything suppressed that may be, {named}{more} cannot be "
+        "protected (too many cells must be published, or the bounds lb and ub are too tight)",
+        failed.tolist(),
+    )
