@@ -1,0 +1,150 @@
+"""Long CSV tables: one row per cell, reserved columns and dimensions; comma, semicolon or tab."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gpuga.errors import InputError, printable
+from gpuga.files.atomic import write_whole
+from gpuga.files.source import read_text
+from gpuga.table.columns import Reading, table_from_columns
+from gpuga.table.exact import shown
+from gpuga.table.table import INFINITE, Ints, Status, Table
+
+LETTER = {
+    Status.SUPPRESSIBLE: "s",
+    Status.SENSITIVE: "u",
+    Status.FROZEN: "z",
+    Status.SUPPRESSED: "m",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """A CSV file as it was written: header, rows of texts, delimiter."""
+
+    header: list[str]
+    rows: list[list[str]]
+    delimiter: str
+
+    def columns(self) -> dict[str, list[str]]:
+        """The columns by name."""
+        return {name: [row[at] for row in self.rows] for at, name in enumerate(self.header)}
+
+
+def parse_sheet(text: str, path: Path) -> Sheet:
+    """The rows of a CSV text; every row has as many fields as the header."""
+    delimiter = _delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        rows = [row for row in reader if row]
+    except csv.Error as fault:
+        raise InputError(f"is not CSV ({printable(fault)})", path=path, line=reader.line_num) from None
+    if not rows:
+        raise InputError("is empty", path=path)
+    header = [name.strip() for name in rows[0]]
+    for at, name in enumerate(header):
+        if not name or name in header[:at]:
+            what = f"column {printable(name)!r} occurs twice" if name else f"column {at + 1} has no name"
+            raise InputError(what, path=path, line=1)
+    width = len(header)
+    for at, row in enumerate(rows[1:]):
+        if len(row) != width:
+            line = line_of_row(text, at)
+            raise InputError(f"has {len(row)} fields, the header has {width}", path=path, line=line)
+    return Sheet(header, rows[1:], delimiter)
+
+
+def line_of_row(text: str, row: int) -> int:
+    """The line on which a row (0 is the first after the header) ends; fields may contain line breaks."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    seen = -2
+    for fields in reader:
+        seen += 1 if fields else 0
+        if seen == row:
+            break
+    return reader.line_num
+
+
+def _delimiter(text: str) -> str:
+    """A comma, unless the header has none but has semicolons or tabs."""
+    header = text[: text.find("\n") if "\n" in text else len(text)]
+    return next((sign for sign in ",;\t" if sign in header), ",")
+
+
+def read_csv(path: str | Path, reading: Reading | None = None) -> Table:
+    """The table in a long CSV file."""
+    path = Path(path)
+    return parse_csv(read_text(path), path, reading or Reading())
+
+
+def parse_csv(text: str, path: Path, reading: Reading) -> Table:
+    """The table in the text of a CSV file; `path` is for messages."""
+    sheet = parse_sheet(text, path)
+    try:
+        return table_from_columns(sheet.columns(), reading, path.stem)
+    except InputError as fault:
+        if fault.path is not None:
+            raise
+        given = fault.cell is not None and fault.cell < len(sheet.rows)
+        line = line_of_row(text, fault.cell) if given and fault.cell is not None else None
+        raise fault.at(path, line) from None
+
+
+def write_csv(table: Table, path: str | Path) -> None:
+    """A table with dimensions as a long CSV file; columns that say nothing are left out."""
+    names, columns = table_columns(table)
+    write_rows(path, names, zip(*columns, strict=True))
+
+
+def table_columns(table: Table) -> tuple[list[str], list[Sequence[str]]]:
+    """The names and texts of the columns of a table: dimensions first."""
+    if table.grid is None:
+        raise InputError("a table without dimensions cannot be written as CSV: write it as .jj")
+    names = [d.name for d in table.grid.dimensions]
+    columns: list[Sequence[str]] = [
+        np.array(d.codes, dtype=object)[table.grid.coordinate[:, axis]].tolist()
+        for axis, d in enumerate(table.grid.dimensions)
+    ]
+    for name, texts in _figures(table):
+        names.append(name)
+        columns.append(texts)
+    return names, columns
+
+
+def _figures(table: Table) -> Iterable[tuple[str, list[str]]]:
+    yield "value", _texts(table.value, table.scale)
+    yield "status", [LETTER[Status(s)] for s in table.status.tolist()]
+    for name, level in vars(table.levels).items():
+        if name != "sliding" or level.any():
+            texts = _texts(level, table.scale)
+            yield name, [t if p else "" for t, p in zip(texts, table.primary.tolist(), strict=True)]
+    if (np.abs(table.value) * table.weight_scale != table.weight * table.scale).any():
+        yield "weight", _texts(table.weight, table.weight_scale)
+    if table.lb.any():
+        yield "lb", _texts(table.lb, table.scale)
+    if (table.ub < INFINITE).any():
+        yield "ub", _texts(table.ub, table.scale)
+    if table.contributors is not None:
+        yield "contributors", _texts(table.contributors, 1)
+
+
+def _texts(values: Ints, scale: int) -> list[str]:
+    return [("-inf" if v < 0 else "inf") if abs(v) >= INFINITE else shown(v, scale) for v in values.tolist()]
+
+
+def write_rows(
+    path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ","
+) -> None:
+    """A CSV file, whole or not at all."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_whole(path, out.getvalue())

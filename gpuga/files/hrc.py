@@ -1,0 +1,73 @@
+"""Hierarchies in tau-ARGUS `.hrc` files: one code per line, its depth shown by leading signs, usually `@`.
+
+North            below the total
+@Coast           below North
+@Hills
+South
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpuga.errors import InputError, printable
+from gpuga.files.atomic import write_whole
+from gpuga.files.source import read_text
+from gpuga.table.columns import Hierarchy
+from gpuga.table.table import Dimension
+
+
+def read_hierarchy(path: str | Path, sign: str | None = None) -> Hierarchy:
+    """The hierarchy in a file; `sign` is the leading sign (found out where not given)."""
+    path = Path(path)
+    lines = [(i, t.rstrip()) for i, t in enumerate(read_text(path).splitlines(), 1) if t.strip()]
+    sign = sign or _leading_sign([text for _, text in lines])
+    codes: list[str] = []
+    parents: list[str | None] = []
+    above: list[str] = []  # the codes on the way from the total to the current line
+    for number, text in lines:
+        code = text.lstrip(sign).strip()
+        depth = len(text) - len(text.lstrip(sign))
+        if not code:
+            raise InputError("has no code", path=path, line=number)
+        if depth > len(above):
+            raise InputError("is more than one step deeper than the line above it", path=path, line=number)
+        del above[depth:]
+        if code in above:
+            raise InputError(f"code {printable(code)!r} lies below itself: a cycle", path=path, line=number)
+        codes.append(code)
+        parents.append(above[-1] if above else None)
+        above.append(code)
+    _refuse_twice(codes, [number for number, _ in lines], path)
+    if not codes:
+        raise InputError("has no codes", path=path)
+    return Hierarchy(tuple(codes), tuple(parents), str(path), tuple(number for number, _ in lines))
+
+
+def _leading_sign(texts: list[str]) -> str:
+    """`@` where any line begins with it, else the first sign that begins a line after the first."""
+    if any(text.startswith("@") for text in texts):
+        return "@"
+    return next((t[0] for t in texts[1:] if not t[0].isalnum()), "@")
+
+
+def _refuse_twice(codes: list[str], numbers: list[int], path: Path) -> None:
+    seen: set[str] = set()
+    for code, number in zip(codes, numbers, strict=True):
+        if code in seen:
+            raise InputError(f"code {printable(code)!r} occurs twice", path=path, line=number)
+        seen.add(code)
+
+
+def write_hierarchy(dimension: Dimension, path: str | Path, sign: str = "@") -> None:
+    """The hierarchy of a dimension as a file, parents before their parts."""
+    below: dict[int, list[int]] = {}
+    for code, parent in enumerate(dimension.parent.tolist()):
+        below.setdefault(parent, []).append(code)
+    out: list[str] = []
+    waiting = [(code, 0) for code in reversed(below.get(dimension.root, []))]
+    while waiting:
+        code, depth = waiting.pop()
+        out.append(sign * depth + dimension.codes[code])
+        waiting += [(part, depth + 1) for part in reversed(below.get(code, []))]
+    write_whole(path, "\n".join(out) + "\n")

@@ -1,0 +1,84 @@
+"""Parquet tables: the columns of a long CSV table, through pyarrow (an optional package)."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+from gpuga.errors import InputError, MissingExtra, printable
+from gpuga.files.atomic import write_whole
+from gpuga.files.csv import table_columns
+from gpuga.files.source import MOST_BYTES, check_regular
+from gpuga.table.builders import frame_columns
+from gpuga.table.columns import MOST_CELLS, Reading, table_from_columns
+from gpuga.table.table import Table
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("Parquet", "files") from None
+    return pyarrow, pyarrow.parquet
+
+
+def read_arrow(path: Path) -> Any:
+    """The Arrow table in a Parquet file, after a look at how much it claims to hold."""
+    check_regular(path)
+    pyarrow, parquet = _pyarrow()
+    try:
+        with path.open("rb") as file:
+            opened = parquet.ParquetFile(file)
+            _refuse_claims(opened.metadata, path)
+            return opened.read()
+    except (pyarrow.ArrowException, OSError, ValueError) as fault:
+        reason = printable(str(fault).splitlines()[0] if str(fault) else type(fault).__name__, 60)
+        raise InputError(f"is not a readable Parquet file ({reason})", path=path) from None
+
+
+def _refuse_claims(metadata: Any, path: Path) -> None:
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    unpacked = sum(group.total_byte_size for group in groups)
+    if metadata.num_rows > MOST_CELLS or unpacked > MOST_BYTES:
+        raise InputError(f"claims {metadata.num_rows} rows and {unpacked} bytes: too large", path=path)
+
+
+def parse_parquet(frame: Any, path: Path, reading: Reading) -> Table:
+    """The table in an Arrow table; `path` is for messages, rows count from 1."""
+    try:
+        return table_from_columns(frame_columns(frame), reading, path.stem)
+    except InputError as fault:
+        row = None if fault.cell is None or fault.cell >= frame.num_rows else fault.cell + 1
+        raise (fault if fault.path is not None else fault.at(path, row)) from None
+
+
+def read_parquet(path: str | Path, reading: Reading | None = None) -> Table:
+    """The table in a Parquet file."""
+    path = Path(path)
+    return parse_parquet(read_arrow(path), path, reading or Reading())
+
+
+def write_arrow(frame: Any, path: str | Path) -> None:
+    """An Arrow table as a Parquet file, whole or not at all."""
+    _, parquet = _pyarrow()
+    out = io.BytesIO()
+    parquet.write_table(frame, out)
+    write_whole(path, out.getvalue())
+
+
+def write_parquet(table: Table, path: str | Path) -> None:
+    """A table with dimensions as a Parquet file; figures are exact decimals."""
+    from decimal import Decimal
+
+    pyarrow, _ = _pyarrow()
+    names, columns = table_columns(table)
+    dimensions = len(table.grid.dimensions) if table.grid is not None else 0
+    arrays = []
+    for at, (name, texts) in enumerate(zip(names, columns, strict=True)):
+        if at < dimensions or name == "status" or any("inf" in t for t in texts):
+            arrays.append(pyarrow.array(list(texts), pyarrow.string()))
+        else:
+            arrays.append(pyarrow.array([Decimal(t) if t else None for t in texts]))
+    write_arrow(pyarrow.table(arrays, names=names), path)

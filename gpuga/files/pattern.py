@@ -1,0 +1,183 @@
+"""Patterns out and in: which cells are published and which are suppressed.
+
+For a CSV or Parquet table: the same rows in the same order, blank where a figure could tell the value of
+a suppressed cell, with a column `suppression`; marginals that were added follow at the end. For a `.jj`
+table: `index,suppression`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuga.errors import InputError, printable
+from gpuga.files.csv import line_of_row, parse_sheet, write_rows
+from gpuga.files.jj import jj_indices
+from gpuga.files.parquet import read_arrow, write_arrow
+from gpuga.files.read import Source
+from gpuga.files.source import read_text
+from gpuga.table.columns import FIGURES
+from gpuga.table.exact import shown
+from gpuga.table.table import Mask, Table
+
+WORDS = ("published", "primary", "secondary")
+INDEX_NAMES = ("index", "cell", "cell_number", "position")
+
+
+def suppression_words(table: Table, suppressed: Mask) -> list[str]:
+    """`published`, `primary` or `secondary` for every cell."""
+    kind = np.where(suppressed, np.where(table.primary, 1, 2), 0)
+    return [WORDS[k] for k in kind.tolist()]
+
+
+def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
+    """The pattern of a table that came from a file; shows no figure of a suppressed cell."""
+    words = suppression_words(source.table, suppressed)
+    if source.path.suffix.lower() == ".jj":
+        write_rows(path, ["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
+    elif source.frame is not None and Path(path).suffix.lower() == ".parquet":
+        write_arrow(_arrow_pattern(source, words), path)
+    elif Path(path).suffix.lower() == ".parquet":
+        raise InputError("the pattern of a table that is not Parquet is written as .csv", path=path)
+    else:
+        header, rows, delimiter = _source_rows(source)
+        kept = [name for name in header if name != "suppression"]
+        out = _pattern_rows(source, header, rows, words)
+        write_rows(path, [*kept, "suppression"], out, delimiter)
+
+
+def _source_rows(source: Source) -> tuple[list[str], Sequence[Sequence[str]], str]:
+    """Header and rows as texts, and the delimiter."""
+    if source.frame is None:
+        sheet = parse_sheet(source.text, source.path)
+        return sheet.header, sheet.rows, sheet.delimiter
+    names = list(source.frame.column_names)
+    columns = [["" if v is None else str(v) for v in source.frame.column(n).to_pylist()] for n in names]
+    return names, list(zip(*columns, strict=True)), ","
+
+
+def _pattern_rows(
+    source: Source, header: list[str], rows: Sequence[Sequence[str]], words: list[str]
+) -> Iterator[list[str]]:
+    keep = [at for at, name in enumerate(header) if name != "suppression"]
+    blank = {at for at in keep if header[at] in FIGURES or header[at] in source.ignore}
+    for row, word in zip(rows, words, strict=False):
+        hidden = word != "published"
+        yield [*("" if hidden and at in blank else row[at] for at in keep), word]
+    for cell in range(len(rows), len(words)):
+        shown_row = _added_row(source.table, cell, words[cell])
+        yield [*(shown_row.get(header[at], "") for at in keep), words[cell]]
+
+
+def _added_row(table: Table, cell: int, word: str) -> dict[str, str]:
+    """What a marginal that was not in the file shows: its codes and, when published, its value."""
+    assert table.grid is not None  # only tables with dimensions get marginals
+    codes = zip(table.grid.dimensions, table.grid.coordinate[cell].tolist(), strict=True)
+    value = shown(int(table.value[cell]), table.scale) if word == "published" else ""
+    return {d.name: d.codes[c] for d, c in codes} | {"value": value}
+
+
+def _arrow_pattern(source: Source, words: list[str]) -> Any:
+    """The Arrow table with added marginals, suppressed figures null, and the column `suppression`."""
+    import pyarrow
+
+    frame, given = source.frame, source.table.given
+    arrays, names = [], [n for n in frame.column_names if n != "suppression"]
+    extra = [_added_row(source.table, cell, words[cell]) for cell in range(given, len(words))]
+    for name in names:
+        column = frame.column(name)
+        kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        plain = column.to_pylist()
+        if name in FIGURES or name in source.ignore:
+            plain = [None if w != "published" else v for v, w in zip(plain, words, strict=False)]
+        added = pyarrow.array([row.get(name) or None for row in extra], pyarrow.string())
+        kept = pyarrow.array(plain, kind)
+        arrays.append(pyarrow.concat_arrays([kept, added.cast(kind)]) if extra else kept)
+    return pyarrow.table([*arrays, pyarrow.array(words)], names=[*names, "suppression"])
+
+
+def read_pattern(source: Source, path: str | Path) -> Mask:
+    """Which cells a pattern file suppresses (bool[n]).
+
+    Rows are matched by the codes of the dimensions, else by an index (`.jj`: the file's own; CSV and
+    Parquet: the position from 0), else by their order. Cells that it does not mention are published,
+    except primaries and cells that were suppressed beforehand.
+    """
+    path = Path(path)
+    columns, text = _pattern_columns(path)
+    try:
+        return _matched(source, columns)
+    except InputError as fault:
+        line = line_of_row(text, fault.cell) if text and fault.cell is not None else None
+        raise fault.at(path, line) from None
+
+
+def _pattern_columns(path: Path) -> tuple[dict[str, list[str]], str]:
+    if path.suffix.lower() == ".parquet":
+        frame = read_arrow(path)
+        return {
+            n: ["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in frame.column_names
+        }, ""
+    text = read_text(path)
+    return parse_sheet(text, path).columns(), text
+
+
+def _matched(source: Source, columns: dict[str, list[str]]) -> Mask:
+    table = source.table
+    if "suppression" not in columns:
+        raise InputError("has no column suppression: is it a pattern?", field="suppression")
+    words = [w.strip().lower() for w in columns["suppression"]]
+    for row, word in enumerate(words):
+        if word not in WORDS:
+            what = f"{printable(word, 20)!r} is not one of {', '.join(WORDS)}"
+            raise InputError(what, field="suppression", cell=row)
+    cells = _cells_of_rows(source, columns, len(words))
+    if len(np.unique(cells)) < len(cells):
+        order = np.argsort(cells, kind="stable")
+        again = order[1:][np.diff(cells[order]) == 0]
+        raise InputError("the same cell occurs twice", cell=int(again.min()))
+    suppressed = table.forced.copy()
+    suppressed[cells] = [word != "published" for word in words]
+    return suppressed
+
+
+def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> np.ndarray[Any, Any]:
+    grid = source.table.grid
+    if grid is not None and all(d.name in columns for d in grid.dimensions):
+        return _by_labels(source.table, columns, rows)
+    for name in INDEX_NAMES:
+        if name in columns:
+            return _by_index(source, columns[name], name)
+    if rows in (source.table.given, len(source.table)):
+        return np.arange(rows)
+    raise InputError(
+        f"has {rows} rows for a table of {len(source.table)} cells, and neither its dimensions nor an index"
+    )
+
+
+def _by_labels(table: Table, columns: dict[str, list[str]], rows: int) -> np.ndarray[Any, Any]:
+    assert table.grid is not None  # the caller has looked
+    places = [{code: i for i, code in enumerate(d.codes)} for d in table.grid.dimensions]
+    names = [d.name for d in table.grid.dimensions]
+    cell_at = {tuple(at): cell for cell, at in enumerate(table.grid.coordinate.tolist())}
+    found = np.zeros(rows, np.int64)
+    for row, labels in enumerate(zip(*(columns[n] for n in names), strict=True)):
+        place = tuple(p.get(label.strip(), -1) for p, label in zip(places, labels, strict=True))
+        if place not in cell_at:
+            raise InputError("is not a cell of the table", cell=row)
+        found[row] = cell_at[place]
+    return found
+
+
+def _by_index(source: Source, column: list[str], name: str) -> np.ndarray[Any, Any]:
+    if source.path.suffix.lower() == ".jj":
+        position = {index: cell for cell, index in enumerate(jj_indices(source.text))}
+    else:
+        position = {str(cell): cell for cell in range(len(source.table))}
+    found = [position.get(index.strip(), -1) for index in column]
+    if -1 in found:
+        raise InputError("is not a cell of the table", field=name, cell=found.index(-1))
+    return np.array(found, np.int64)

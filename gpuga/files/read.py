@@ -1,0 +1,98 @@
+"""Any table file in or out, by its suffix: `.jj`, `.csv` (also `.tsv`, `.txt`), `.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpuga.errors import InputError, printable
+from gpuga.files.csv import parse_csv, write_csv
+from gpuga.files.hrc import read_hierarchy
+from gpuga.files.jj import parse_jj, write_jj
+from gpuga.files.parquet import parse_parquet, read_arrow, write_parquet
+from gpuga.files.source import read_text
+from gpuga.table.columns import Hierarchy, Reading
+from gpuga.table.table import Table
+
+CSV_SUFFIXES = (".csv", ".tsv", ".txt")
+SUFFIXES = (".jj", *CSV_SUFFIXES, ".parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table with the file it came from, as it was read: its text, or its Arrow table."""
+
+    table: Table
+    path: Path
+    text: str = ""
+    frame: Any = None
+    ignore: tuple[str, ...] = ()
+
+
+def read_table(
+    path: str | Path,
+    *,
+    levels: str | None = None,
+    weights: str | None = None,
+    hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
+    total: str = "Total",
+    ignore: Sequence[str] = (),
+) -> Table:
+    """The table in a file.
+
+    `levels` (default 15 %) is the rule for sensitive cells without levels: `15%`, `5`, `max(1,10%)`;
+    `weights` is value, count, unit or log and replaces the file's; `hierarchies` gives `.hrc` files by
+    dimension; `total` is the code of totals; `ignore` names columns that are no dimensions.
+    """
+    return read_source(
+        path, levels=levels, weights=weights, hierarchies=hierarchies, total=total, ignore=ignore
+    ).table
+
+
+def read_source(
+    path: str | Path,
+    *,
+    levels: str | None = None,
+    weights: str | None = None,
+    hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
+    total: str = "Total",
+    ignore: Sequence[str] = (),
+) -> Source:
+    """The table in a file together with the file as it was read, for writing the pattern."""
+    path = Path(path)
+    suffix = _suffix(path)
+    trees = {
+        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
+        for name, tree in (hierarchies or {}).items()
+    }
+    reading = Reading(levels, weights, total, trees, tuple(ignore))
+    if suffix == ".parquet":
+        frame = read_arrow(path)
+        return Source(parse_parquet(frame, path, reading), path, frame=frame, ignore=tuple(ignore))
+    text = read_text(path)
+    if suffix == ".jj":
+        if trees:
+            raise InputError("a .jj file brings its equations along: it takes no --hierarchy", path=path)
+        return Source(parse_jj(text, path, levels=levels, weights=weights), path, text)
+    return Source(parse_csv(text, path, reading), path, text, ignore=tuple(ignore))
+
+
+def write_table(table: Table, path: str | Path) -> None:
+    """A table as a file of the kind that the suffix names."""
+    suffix = _suffix(Path(path))
+    if suffix == ".jj":
+        write_jj(table, path)
+    elif suffix == ".parquet":
+        write_parquet(table, path)
+    else:
+        write_csv(table, path)
+
+
+def _suffix(path: Path) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        kinds = ", ".join(SUFFIXES)
+        raise InputError(f"files of kind {printable(suffix or 'none')} are not known: use {kinds}", path=path)
+    return suffix
