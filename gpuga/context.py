@@ -37,18 +37,25 @@ class Clock:
     def __init__(self, seconds: float | None = None) -> None:
         self.started = time.monotonic()
         self.seconds = seconds
+        self.interrupted = False
 
     def spent(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self.started
 
     def left(self) -> float:
-        """Seconds left; infinite without a limit."""
+        """Seconds left; infinite without a limit, none once interrupted."""
+        if self.interrupted:
+            return 0.0
         return float("inf") if self.seconds is None else self.seconds - self.spent()
 
     def expired(self) -> bool:
-        """Whether the time is up."""
+        """Whether the time is up, or the user wants the best so far."""
         return self.left() <= 0
+
+    def interrupt(self) -> None:
+        """Let the work end as if the time were up."""
+        self.interrupted = True
 
 
 @dataclass

@@ -1,1 +1,1 @@
-
+"""The command line: words and numbers in and out, one small file per command."""

@@ -1,0 +1,131 @@
+"""`gpuga generate`: random test tables of the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gpuga.cli.options import fraction, quiet_option
+from gpuga.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from gpuga.table.table import Table
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_rows = click.option("--rows", type=click.IntRange(min=1), required=True)
+_cols = click.option("--cols", type=click.IntRange(min=1), required=True)
+_sensitive = click.option("--sensitive", required=True, metavar="SHARE", help="Such as 1% or 0.01.")
+_zeros = click.option("--zeros", required=True, metavar="SHARE", help="Such as 25% or 0.25.")
+_common = (
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    click.option(
+        "--out", type=click.Path(), required=True, metavar="TABLE", help="A .jj, .csv or .parquet file."
+    ),
+    quiet_option,
+)
+
+
+def common(command: Command) -> Command:
+    """The options that every generator takes."""
+    return reduce(lambda c, option: option(c), reversed(_common), command)
+
+
+@click.group()
+def generate() -> None:
+    """Make a random test table; the same seed makes the same table."""
+
+
+@generate.command()
+@_rows
+@_cols
+@common
+def class1(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
+    """Counts 0..499, 1..4 sensitive (rows and columns without totals)."""
+    from gpuga.table import generate as tables
+
+    _write(tables.class1(rows, cols, seed), out, quiet)
+
+
+@generate.command()
+@_rows
+@_cols
+@common
+def class2(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
+    """Magnitudes 0..1000, a fifth sensitive, levels 15 % (rows and columns without totals)."""
+    from gpuga.table import generate as tables
+
+    _write(tables.class2(rows, cols, seed), out, quiet)
+
+
+@generate.command()
+@_rows
+@_cols
+@_sensitive
+@common
+def herrington(rows: int, cols: int, sensitive: str, seed: int, out: str, quiet: bool) -> None:
+    """Reals between 0 and 1000, levels 10 % (rows and columns without totals)."""
+    from gpuga.table import generate as tables
+
+    _write(tables.herrington(rows, cols, fraction(sensitive, "--sensitive"), seed), out, quiet)
+
+
+@generate.command()
+@_rows
+@_cols
+@_sensitive
+@_zeros
+@common
+def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: str, quiet: bool) -> None:
+    """Magnitudes of Poisson many contributors (rows and columns with totals)."""
+    from gpuga.table import generate as tables
+
+    shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")
+    _write(tables.smith2d(rows, cols, *shares, seed), out, quiet)
+
+
+@generate.command()
+@click.option("--shape", required=True, metavar="AxBxC", help="Sizes with totals, such as 100x21x24.")
+@_sensitive
+@_zeros
+@click.option(
+    "--hierarchical", type=click.IntRange(0, 3), default=0, help="Which dimension has groups (1, 2, 3)."
+)
+@common
+def smith3d(
+    shape: str, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool
+) -> None:
+    """The same in three dimensions, one of them hierarchical if wanted (shape with totals)."""
+    from gpuga.table import generate as tables
+
+    shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")
+    _write(tables.smith3d(_sizes(shape), *shares, seed, hierarchical), out, quiet)
+
+
+def _sizes(text: str) -> list[int]:
+    sizes = text.lower().split("x")
+    if len(sizes) != 3 or not all(s.isascii() and s.isdigit() and len(s) < 10 for s in sizes):
+        raise InputError(f"{printable(text)!r} is not a shape such as 100x21x24", field="--shape")
+    return [int(s) for s in sizes]
+
+
+def _write(table: Table, out: str, quiet: bool) -> None:
+    """The table and, where a dimension has groups and the format does not hold them, its hierarchy."""
+    from pathlib import Path
+
+    from gpuga.cli.report import size_line
+    from gpuga.files.hrc import write_hierarchy
+    from gpuga.files.read import write_table
+
+    write_table(table, out)
+    said = [f"{table.name}: {size_line(table)}", f"table: {out}"]
+    for dimension in table.grid.dimensions if table.grid is not None else ():
+        if Path(out).suffix != ".jj" and int(dimension.depth.max(initial=0)) > 1:
+            path = Path(out).with_suffix(f".{dimension.name}.hrc")
+            write_hierarchy(dimension, path)
+            said.append(f"hierarchy: --hierarchy {dimension.name}={path}")
+    if not quiet:
+        click.echo("\n".join(said))

@@ -1,0 +1,87 @@
+"""The program `gpuga`: finds the command, loads it, and turns faults into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from gpuga import __version__
+from gpuga.errors import GpugaError, printable
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "protect": ("gpuga.cli.protect:protect", "Find a safe pattern for a table and write it."),
+    "audit": ("gpuga.cli.audit:audit", "Judge a pattern as an attacker would."),
+    "bound": ("gpuga.cli.bound:bound", "Prove a lower bound on the cost of any safe pattern."),
+    "expose": ("gpuga.cli.expose:expose", "Show which primaries are exposed before anything is done."),
+    "compare": ("gpuga.cli.compare:compare", "Run several methods on one table, side by side."),
+    "generate": ("gpuga.cli.generate:generate", "Make a random test table."),
+    "tabulate": ("gpuga.cli.tabulate:tabulate", "Make a table with its primaries from microdata."),
+    "microdata": ("gpuga.cli.microdata:microdata", "Protect microdata by suppression and recoding."),
+    "methods": ("gpuga.cli.methods:methods", "List every method, one line each."),
+    "doctor": ("gpuga.cli.doctor:doctor", "Say which back ends and solvers work here."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command only when it is used, so that help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands whose modules are there."""
+        return [name for name, (where, _) in COMMANDS.items() if find_spec(where.partition(":")[0])]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load one command."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without loading any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gpuga")
+@click.option("--debug", is_flag=True, help="Show where a fault came from (may show cell values).")
+def cli(debug: bool) -> None:
+    """Cell suppression for statistical tables: patterns that are proven safe."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the program and leave with its exit code."""
+    arguments = sys.argv[1:] if args is None else args
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the program and return its exit code."""
+    if arguments and arguments[0] == "--debug":
+        return _code(cli.main(arguments, prog_name="gpuga", standalone_mode=False))
+    try:
+        return _code(cli.main(arguments, prog_name="gpuga", standalone_mode=False))
+    except GpugaError as fault:
+        return _say(str(fault), fault.exit_code)
+    except click.ClickException as fault:
+        return _say(fault.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", 1)
+    except MemoryError:
+        return _say("the memory of this machine is not enough for this table", 1)
+    except Exception as fault:  # the last resort: a sentence instead of a traceback that could show values
+        return _say(f"internal fault {type(fault).__name__}: run gpuga --debug ... to see where", 1)
+
+
+def _code(result: Any) -> int:
+    return result if isinstance(result, int) else 0
+
+
+def _say(sentence: str, code: int) -> int:
+    click.echo(f"gpuga: {printable(sentence, 1000)}", err=True)
+    return code

@@ -1,0 +1,94 @@
+"""Options that several commands share, and reading a table with them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gpuga.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from gpuga.files.read import Source
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_TABLE = (
+    click.argument("table", type=click.Path()),
+    click.option(
+        "--levels",
+        metavar="RULE",
+        help="Levels of sensitive cells that have none: 15%, 5 or max(1,10%).  [default: 15%]",
+    ),
+    click.option(
+        "--weights",
+        type=click.Choice(["value", "count", "unit", "log"]),
+        help="What a suppression costs.  [default: the file's weights, else value]",
+    ),
+    click.option("--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension."),
+    click.option("--total", default="Total", show_default=True, metavar="CODE", help="The code of totals."),
+    click.option("--ignore", multiple=True, metavar="COLUMN", help="A column that is not a dimension."),
+)
+
+
+def table_options(command: Command) -> Command:
+    """The argument TABLE and everything that says how to read it."""
+    return reduce(lambda c, option: option(c), reversed(_TABLE), command)
+
+
+def read_options(
+    table: str,
+    levels: str | None,
+    weights: str | None,
+    hierarchy: tuple[str, ...],
+    total: str,
+    ignore: tuple[str, ...],
+) -> Source:
+    """The table that the options describe; what had to be assumed is said on standard error."""
+    from gpuga.files.read import read_source
+
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always", UserWarning)
+        source = read_source(
+            table,
+            levels=levels,
+            weights=weights,
+            hierarchies=_by_dimension(hierarchy),
+            total=total,
+            ignore=ignore,
+        )
+    for note in notes:
+        click.echo(f"gpuga: note: {printable(note.message, 300)}", err=True)
+    return source
+
+
+def _by_dimension(pairs: tuple[str, ...]) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for pair in pairs:
+        dimension, sign, path = pair.partition("=")
+        if not (dimension and sign and path):
+            raise InputError(f"{printable(pair)!r} is not DIM=FILE.hrc", field="--hierarchy")
+        files[dimension] = path
+    return files
+
+
+def fraction(text: str, field: str) -> float:
+    """A share such as 0.01 or 1%."""
+    percent = text.endswith("%")
+    try:
+        value = float(text.removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise InputError(f"{printable(text, 20)!r} is not a share such as 1% or 0.01", field=field)
+    return value
+
+
+json_option = click.option(
+    "--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but faults.")
+strict_option = click.option("--strict", is_flag=True, help="A level must be exceeded, not only reached.")

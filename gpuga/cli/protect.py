@@ -1,0 +1,94 @@
+"""`gpuga protect`: a table goes in, a proven-safe pattern comes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+
+
+@click.command()
+@table_options
+@click.option("--out", required=True, type=click.Path(), metavar="PATTERN", help="Where the pattern goes.")
+@click.option("--method", metavar="NAME", help="How to find it; gpuga methods lists them.")
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
+    default="auto",
+    show_default=True,
+    help="Where batches of patterns are evaluated.",
+)
+@click.option(
+    "--lp",
+    type=click.Choice(["auto", "cuopt", "highs"]),
+    default="auto",
+    show_default=True,
+    help="Who solves linear programs.",
+)
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so long.")
+@click.option("--generations", type=click.IntRange(min=1), help="Stop after so many generations.")
+@click.option("--population", type=click.IntRange(min=1), help="Patterns that evolve together.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option("--variant", metavar="NAME", help="Variant of a method, e.g. one-p for ordering-ga.")
+@click.option("--selection", metavar="NAME", help="How parents are chosen (genetic algorithms).")
+@click.option("--replacement", metavar="NAME", help="Whom children replace (genetic algorithms).")
+@click.option(
+    "--no-fallback", is_flag=True, help="Fail instead of helping a heuristic out with the attacker LP."
+)
+@strict_option
+@click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
+@click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
+@click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
+@json_option
+@quiet_option
+def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...], **given: Any) -> None:
+    """Find a safe pattern for TABLE and write it.
+
+    TABLE is a .jj, long .csv or .parquet file. The pattern is the same rows with suppressed values left
+    blank and a column suppression (.jj: index,suppression). What is written has been audited exactly.
+    """
+    import gpuga
+    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, say_if_compiling
+    from gpuga.cli.report import protection_lines, size_line, summary, write_json
+    from gpuga.context import Clock
+    from gpuga.errors import InputError
+    from gpuga.files.atomic import check_writable
+    from gpuga.files.pattern import read_pattern, write_pattern
+
+    for path in filter(None, (out, json_path)):
+        check_writable(path)
+    if given["resume"] and not given["checkpoint"]:
+        raise InputError("needs --checkpoint DIR", field="--resume")
+    reading = ("table", "levels", "weights", "hierarchy", "total", "ignore")
+    source = read_options(**{name: given.pop(name) for name in reading})
+    if not quiet:
+        click.echo(f"{source.table.name}: {size_line(source.table)}")
+        say_if_compiling(quiet)
+    clock = Clock(given.pop("seconds"))
+    with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
+        protection = gpuga.protect(
+            source.table,
+            **_arguments(given),
+            start=tuple(read_pattern(source, path) for path in start),
+            clock=clock,
+            progress=progress,
+        )
+    write_pattern(source, protection.suppressed, out)
+    if json_path:
+        write_json(json_path, summary(protection))
+    if not quiet:
+        click.echo("\n".join([*protection_lines(protection), f"pattern: {out}"]))
+
+
+_COMMON = ("backend", "lp", "seed", "strict", "protect_secondary")
+
+
+def _arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `gpuga.protect`: common ones by name, the method's own as options."""
+    common = {name: given.pop(name) for name in _COMMON}
+    method = given.pop("method")
+    options = {name: value for name, value in given.items() if value not in (None, False)}
+    return common | ({"method": method} if method else {}) | {"options": options}

@@ -1,0 +1,107 @@
+"""Results as JSON files and as sentences: the schemas that users rely on."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from gpuga import __version__
+from gpuga.files.atomic import write_whole
+
+if TYPE_CHECKING:
+    from gpuga.protection import Protection
+    from gpuga.safety.audit import Audit
+    from gpuga.safety.exposure import Exposure
+    from gpuga.table.table import Table
+
+OFFICE_ONLY = "for the office's own eyes: shows what an attacker can compute about suppressed cells"
+
+
+def write_json(path: str, content: dict[str, Any]) -> None:
+    """A JSON file, whole or not at all."""
+    write_whole(path, json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def number(value: Fraction | int | None) -> float | int | None:
+    """An exact number for JSON: an integer where it is one."""
+    if value is None:
+        return None
+    exact = Fraction(value)
+    return int(exact) if exact.denominator == 1 else float(exact)
+
+
+def summary(protection: Protection) -> dict[str, Any]:
+    """SUMMARY.json."""
+    table, bound = protection.table, protection.bound
+    return {
+        "schema": 1,
+        "cells": len(table),
+        "equations": len(table.lines),
+        "sensitive": len(table.sensitive),
+        "method": protection.method,
+        "backend": protection.backend,
+        "lp": protection.lp,
+        "seed": protection.seed,
+        "secondary": protection.secondary,
+        "cost": table.shown_cost(protection.cost),
+        "lower_bound": None if bound is None else table.shown_cost(bound.lower_bound),
+        "gap": protection.gap,
+        "optimal": protection.optimal,
+        "safe": protection.audit.safe,
+        "audited": protection.audit.audited,
+        "repaired": protection.repaired,
+        "generations": protection.found.generations,
+        "evaluations": protection.found.evaluations,
+        "seconds": round(protection.seconds, 3),
+        "version": __version__,
+    }
+
+
+def audit_content(audit: Audit) -> dict[str, Any]:
+    """AUDIT.json."""
+    cells = [
+        {"cell": c.cell, "kind": c.kind, "safe": c.safe, "min": number(c.min), "max": number(c.max)}
+        for c in audit.cells
+    ]
+    return {"notice": OFFICE_ONLY, "safe": audit.safe, "audited": audit.audited, "cells": cells}
+
+
+def exposure_content(exposure: Exposure) -> dict[str, Any]:
+    """EXPOSURE.json: cells by their position in the file, from 0."""
+    return {
+        "exposed": list(exposure.exposed),
+        "initially_exposed": list(exposure.initially_exposed),
+        "consequentially_exposed": list(exposure.consequentially_exposed),
+        "not_exposed": list(exposure.not_exposed),
+    }
+
+
+def size_line(table: Table) -> str:
+    """How large a table is, in one line."""
+    added = len(table) - table.given
+    extra = f" ({added} marginals added)" if added else ""
+    return f"{len(table)} cells{extra}, {len(table.lines)} equations, {len(table.sensitive)} sensitive"
+
+
+def protection_lines(protection: Protection) -> list[str]:
+    """What was done, for people."""
+    table = protection.table
+    cost = f"cost {table.shown_cost(protection.cost):,}"
+    if protection.optimal:
+        cost += ", proven to be the least possible"
+    elif protection.bound is not None and protection.gap is not None:
+        least = table.shown_cost(protection.bound.lower_bound)
+        cost += f", at most {100 * protection.gap:.2f} % above the least possible (at least {least:,})"
+    repaired = f", {protection.repaired} repaired" if protection.repaired else ""
+    return [
+        f"{protection.method}: {protection.secondary} secondary suppressions, {cost}",
+        f"safe: the exact audit judged all {protection.audit.audited} sensitive cells{repaired}",
+        f"{protection.seconds:.2f} s on {protection.backend}, {protection.lp}, seed {protection.seed}",
+    ]
+
+
+def named(table: Table, cells: tuple[int, ...], most: int = 20) -> list[str]:
+    """Cells by name, the first few."""
+    lines = [f"  {table.label(cell)}" for cell in cells[:most]]
+    return lines if len(cells) <= most else [*lines, f"  and {len(cells) - most} more"]
