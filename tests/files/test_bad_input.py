@@ -1,0 +1,197 @@
+"""Bad input ends in exit code 2 with one sentence that names file, line and field, quickly and without values."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpuga.cli.main import run
+
+GOOD = "region,activity,value,status\na,x,5,u\na,y,7,s\nb,x,11,s\nb,y,13,s\n"
+JJ = "0\n3\n0 5 5 u 0 100 1 1 0\n1 7 7 s 0 100 0 0 0\n2 12 12 s 0 100 0 0 0\n1\n0 3 : 2 (-1) 0 (1) 1 (1)\n"
+
+TEXTS = {
+    "not a table": ("t.csv", "once upon a time\nthere was a file\n", ["t.csv", "value"]),
+    "no cells": ("t.csv", "region,value\n", ["t.csv", "no cells"]),
+    "no dimension": ("t.csv", "value\n5\n", ["t.csv", "no dimension"]),
+    "NaN": ("t.csv", GOOD.replace(",11,", ",NaN,"), ["t.csv", "line 4", "value", "not a finite number"]),
+    "infinity": ("t.csv", GOOD.replace(",11,", ",-inf,"), ["t.csv", "line 4", "value", "not a finite number"]),
+    "a word as value": ("t.csv", GOOD.replace(",11,", ",many,"), ["line 4", "value", "not a number"]),
+    "a decimal comma": ("t.csv", GOOD.replace(",11,", ',"1,5",'), ["line 4", "value", "point"]),
+    "an underscore": ("t.csv", GOOD.replace(",11,", ",1_1,"), ["line 4", "value", "not a number"]),
+    "other digits": ("t.csv", GOOD.replace(",11,", ",\u0661\u0662,"), ["line 4", "value", "not a number"]),
+    "a huge exponent": ("t.csv", GOOD.replace(",11,", ",1e999999999,"), ["line 4", "value", "too many digits"]),
+    "a tiny exponent": ("t.csv", GOOD.replace(",11,", ",1e-99999999,"), ["line 4", "value", "too many digits"]),
+    "too many digits": ("t.csv", GOOD.replace(",11,", "," + "9" * 30 + ","), ["line 4", "too many digits"]),
+    "blank value": ("t.csv", GOOD.replace(",11,", ",,"), ["t.csv", "line 4", "value", "blank"]),
+    "blank code": ("t.csv", GOOD.replace("b,x", ",x"), ["t.csv", "line 4", "region", "blank"]),
+    "non-additive": (
+        "t.csv",
+        GOOD + "Total,x,17,s\n",
+        ["t.csv", "line 6", "equation", "region=Total, activity=x", "off by -1"],
+    ),
+    "duplicate cells": ("t.csv", GOOD + "a,x,6,s\n", ["t.csv", "line 6", "same cell as in row 1"]),
+    "unknown status": ("t.csv", GOOD.replace("11,s", "11,q"), ["t.csv", "line 4", "status", "'q'"]),
+    "unknown sensitive": ("t.csv", "r,value,sensitive\na,1,maybe\nb,2,0\n", ["line 2", "sensitive"]),
+    "both marks": ("t.csv", "r,value,sensitive,status\na,1,1,u\nb,2,0,s\n", ["status and sensitive"]),
+    "negative level": (
+        "t.csv",
+        "r,value,status,lower\na,5,u,-1\nb,6,s,\n",
+        ["t.csv", "line 2", "lower", "negative level"],
+    ),
+    "negative weight": ("t.csv", "r,value,weight\na,5,1\nb,6,-2\n", ["line 3", "weight", "negative"]),
+    "frozen sensitive cell": (
+        "t.csv",
+        "r,value,status,lb,ub\na,5,u,5,5\nb,6,s,,\n",
+        ["t.csv", "line 2", "frozen"],
+    ),
+    "sensitive zero": ("t.csv", "r,value,status\na,0,u\nb,6,s\n", ["line 2", "zero"]),
+    "outside its bounds": ("t.csv", "r,value,lb,ub\na,5,6,9\nb,6,,\n", ["line 2", "bounds"]),
+    "wrong column count": ("t.csv", GOOD + "a,z,1\n", ["t.csv", "line 6", "3 fields", "4"]),
+    "open quote": ("t.csv", GOOD + 'a,"z,1,s\n', ["t.csv", "line 6", "not CSV"]),
+    "huge field": ("t.csv", GOOD + "a," + "z" * 200_000 + ",1,s\n", ["t.csv", "line 6", "not CSV"]),
+    "column twice": ("t.csv", "r,r,value\na,a,1\n", ["t.csv", "line 1", "'r' occurs twice"]),
+    "column without name": ("t.csv", "r,,value\na,a,1\n", ["t.csv", "line 1", "no name"]),
+    "value in another case": ("t.csv", "r,Value\na,1\n", ["t.csv", "'Value'"]),
+    "fractional contributors": ("t.csv", "r,value,contributors\na,1,1.5\n", ["contributors"]),
+    "unknown suffix": ("t.xlsx", GOOD, ["t.xlsx", ".xlsx"]),
+    ".jj of other content": ("t.jj", GOOD, ["t.jj", "line 1", "first line must be 0"]),
+    ".jj that claims 10^12 cells": ("t.jj", JJ.replace("\n3\n", "\n1000000000000\n"), ["t.jj", "line 2", "claims"]),
+    ".jj that claims 10^30 cells": ("t.jj", JJ.replace("\n3\n", "\n1" + "0" * 30 + "\n"), ["t.jj", "line 2", "claims"]),
+    ".jj that claims 10^12 equations": ("t.jj", JJ.replace("\n1\n0 3", "\n1000000000000\n0 3"), ["line 6", "claims"]),
+    ".jj without count": ("t.jj", JJ.replace("\n3\n", "\nthree\n"), ["t.jj", "line 2", "cells"]),
+    ".jj with a short cell": ("t.jj", JJ.replace("1 7 7 s 0 100 0 0 0", "1 7 7 s 0"), ["line 4", "5 fields"]),
+    ".jj with NaN": ("t.jj", JJ.replace("1 7 7", "1 nan 7"), ["t.jj", "line 4", "value", "finite"]),
+    ".jj with the same cell twice": ("t.jj", JJ.replace("\n1 7 7", "\n0 7 7"), ["t.jj", "line 4", "twice"]),
+    ".jj with an unknown status": ("t.jj", JJ.replace("7 7 s", "7 7 x"), ["t.jj", "line 4", "status", "'x'"]),
+    ".jj with a negative level": ("t.jj", JJ.replace("100 1 1", "100 -1 1"), ["t.jj", "line 3", "lower"]),
+    ".jj with a frozen sensitive cell": ("t.jj", JJ.replace("u 0 100", "u 5 5"), ["t.jj", "line 3", "frozen"]),
+    ".jj that does not add up": ("t.jj", JJ.replace("2 12 12", "2 13 12"), ["line 7", "equation 0", "off by -1"]),
+    ".jj with an unknown cell": ("t.jj", JJ.replace("2 (-1)", "9 (-1)"), ["t.jj", "line 7", "no cell 9"]),
+    ".jj with a broken equation": ("t.jj", JJ.replace("0 3 :", "0 4 :"), ["t.jj", "line 7", "not an equation"]),
+    ".jj with more after its end": ("t.jj", JJ + "1 1 1\n", ["t.jj", "line 8"]),
+    ".jj that ends early": ("t.jj", "0\n3\n0 5 5 u 0 100 1 1 0\n", ["t.jj", "claims"]),
+}
+
+
+def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    began = time.monotonic()
+    code = run(list(arguments))
+    assert time.monotonic() - began < 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("gpuga: ")
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+    return code, said.err
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_bad_text_is_refused_in_one_sentence(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, text, expected = TEXTS[case]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    code, sentence = outcome(capsys, "expose", str(tmp_path / name))
+    assert code == 2
+    for word in expected:
+        assert word in sentence
+
+
+def a_gzip_bomb(path: Path) -> None:
+    path.write_bytes(gzip.compress(b"0" * 50_000_000))
+
+
+BYTES: dict[str, tuple[str, Callable[[Path], object], str]] = {
+    "missing": ("t.csv", lambda path: None, "no such file"),
+    "a directory": ("t.csv", lambda path: path.mkdir(), "is a directory"),
+    "empty": ("t.csv", lambda path: path.write_bytes(b""), "is empty"),
+    "blank": ("t.csv", lambda path: path.write_bytes(b"\n\n\n"), "is empty"),
+    "a gzip bomb": ("t.csv", a_gzip_bomb, "compressed (gzip)"),
+    "a zip": ("t.jj", lambda path: path.write_bytes(b"PK\x03\x04rest"), "compressed (zip)"),
+    "binary": ("t.csv", lambda path: path.write_bytes(bytes(range(256)) * 9), "not a text file"),
+    "UTF-16": ("t.csv", lambda path: path.write_bytes(GOOD.encode("utf-16")), "UTF-16"),
+    "Latin-1": ("t.csv", lambda path: path.write_bytes("régions,value\na,1\n".encode("latin-1")), "not UTF-8"),
+    "no Parquet": ("t.parquet", lambda path: path.write_bytes(b"PAR1 but not really PAR1"), "not a readable Parquet"),
+}
+
+
+@pytest.mark.parametrize("case", BYTES)
+def test_what_is_no_text_is_refused_in_one_sentence(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, make, expected = BYTES[case]
+    make(tmp_path / name)
+    code, sentence = outcome(capsys, "expose", str(tmp_path / name))
+    assert code == 2
+    assert name in sentence
+    assert expected in sentence
+
+
+HIERARCHIES = {
+    "a cycle": ("north\n@a\n@@north\n@b\n", "line 3", "cycle"),
+    "the total below itself": ("Total\n@a\n@b\n", "line 1", "cycle"),
+    "a code that is not in the table": ("north\n@a\n@b\n@c\n", "line 4", "'c' is not in the table"),
+    "a code of the table that it lacks": ("north\n@a\n", "line 4", "'b' is not in the hierarchy"),
+    "a code twice": ("north\n@a\nsouth\n@a\n@b\n", "line 4", "'a' occurs twice"),
+    "a step too deep": ("north\n@@a\n@b\n", "line 2", "more than one step deeper"),
+    "a line without a code": ("north\n@a\n@@\n@b\n", "line 3", "no code"),
+}
+
+
+@pytest.mark.parametrize("case", HIERARCHIES)
+def test_a_bad_hierarchy_is_refused_in_one_sentence(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, line, expected = HIERARCHIES[case]
+    (tmp_path / "t.csv").write_text(GOOD)
+    (tmp_path / "region.hrc").write_text(text)
+    table, tree = str(tmp_path / "t.csv"), str(tmp_path / "region.hrc")
+    code, sentence = outcome(capsys, "expose", table, "--hierarchy", f"region={tree}")
+    assert code == 2
+    assert line in sentence
+    assert expected in sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--hierarchy", "region"], "DIM=FILE.hrc"),
+        (["--hierarchy", "planet=x.hrc"], "x.hrc"),
+        (["--levels", "a lot"], "--levels"),
+        (["--levels", "-5%"], "--levels"),
+        (["--weights", "gold"], "gold"),
+        (["--weights", "count"], "contributors"),
+        (["--ignore", "colour"], "colour"),
+        (["--json", "/no/such/folder/x.json"], "folder does not exist"),
+    ],
+)
+def test_bad_options_are_refused_in_one_sentence(
+    options: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(GOOD)
+    code, sentence = outcome(capsys, "expose", str(tmp_path / "t.csv"), *options)
+    assert code == 2
+    assert expected in sentence
+
+
+def test_control_codes_in_labels_never_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    evil = '"\x1b[2J\x1b]0;owned\x07"'
+    (tmp_path / "t.csv").write_text(f"region,value,status\n{evil},5,q\nb,6,s\n")
+    _, sentence = outcome(capsys, "expose", str(tmp_path / "t.csv"))
+    (tmp_path / "u.csv").write_text(f"region,value,status\n{evil},5,s\nb,6,s\nTotal,12,s\n")
+    _, other = outcome(capsys, "expose", str(tmp_path / "u.csv"))
+    assert "\x1b" not in sentence + other
+    assert "\x07" not in sentence + other
+
+
+def test_no_fault_repeats_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.csv").write_text("r,value,status\na,74207281x,u\nb,6,s\n")
+    _, sentence = outcome(capsys, "expose", str(tmp_path / "t.csv"))
+    assert "74207281" not in sentence
