@@ -1,0 +1,215 @@
+"""Covers: the cheapest fields to suppress in a record so that each of its unsafe keys loses a field.
+
+Sets and covers are bits over the fields. The exact search is a depth-first branch and bound on integers; a family that
+exceeds its node limit goes to HiGHS, and to the greedy cover where HiGHS finds no answer in time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+Ints = NDArray[np.int64]
+
+NODE_LIMIT = 200_000
+HIGHS_SECONDS = 20.0
+
+
+@njit(cache=True)
+def _greedy(masks: Ints, costs: Ints) -> int:
+    """A cover by the field with the most newly covered sets per cost, then without its superfluous fields."""
+    covered = np.zeros(len(masks), np.bool_)
+    cover = 0
+    while not covered.all():
+        best, best_count = -1, 0
+        for f in range(len(costs)):
+            hit = 0
+            for s in range(len(masks)):
+                if not covered[s] and (masks[s] >> f) & 1:
+                    hit += 1
+            if hit > 0 and (best < 0 or hit * costs[best] > best_count * costs[f]):
+                best, best_count = f, hit
+        cover |= 1 << best
+        for s in range(len(masks)):
+            if (masks[s] >> best) & 1:
+                covered[s] = True
+    for f in range(len(costs)):
+        if (cover >> f) & 1 and _covers(masks, cover & ~(1 << f)):
+            cover &= ~(1 << f)
+    return cover
+
+
+@njit(cache=True)
+def _covers(masks: Ints, cover: int) -> bool:
+    for s in range(len(masks)):
+        if masks[s] & cover == 0:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _cost(cover: int, costs: Ints) -> int:
+    total = 0
+    for f in range(len(costs)):
+        if (cover >> f) & 1:
+            total += costs[f]
+    return total
+
+
+@njit(cache=True)
+def _bound(masks: Ints, costs: Ints, cover: int, banned: int) -> int:
+    """What the uncovered sets cost at least: disjoint ones need one field each (-1: one cannot be covered)."""
+    used, total = 0, 0
+    for s in range(len(masks)):
+        if masks[s] & cover:
+            continue
+        free = masks[s] & ~banned
+        if free == 0:
+            return -1
+        if free & used == 0:
+            used |= free
+            least = -1
+            for f in range(len(costs)):
+                if (free >> f) & 1 and (least < 0 or costs[f] < least):
+                    least = costs[f]
+            total += least
+    return total
+
+
+@njit(cache=True)
+def _branch(masks: Ints, cover: int, banned: int) -> int:
+    """The free fields of the smallest uncovered set (0 when all are covered)."""
+    best, best_count = 0, 64
+    for s in range(len(masks)):
+        if masks[s] & cover:
+            continue
+        free, size = masks[s] & ~banned, 0
+        rest = free
+        while rest:
+            rest &= rest - 1
+            size += 1
+        if size < best_count:
+            best, best_count = free, size
+    return best
+
+
+@njit(cache=True)
+def _exact(masks: Ints, costs: Ints, limit: int) -> tuple[int, bool]:
+    """The cheapest cover and whether that is proven within `limit` nodes."""
+    best = _greedy(masks, costs)
+    best_cost = _cost(best, costs)
+    depth = 64 * 64
+    covers, bans = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
+    top, nodes = 1, 0
+    while top > 0:
+        top -= 1
+        nodes += 1
+        if nodes > limit:
+            return best, False
+        cover, banned = covers[top], bans[top]
+        rest = _bound(masks, costs, cover, banned)
+        if rest < 0 or _cost(cover, costs) + rest >= best_cost:
+            continue
+        free = _branch(masks, cover, banned)
+        if free == 0:
+            best, best_cost = cover, _cost(cover, costs)
+            continue
+        for f in range(len(costs)):
+            if (free >> f) & 1:
+                covers[top], bans[top] = cover | (1 << f), banned
+                top += 1
+                banned |= 1 << f
+    return best, True
+
+
+@njit(cache=True)
+def _exact_families(start: Ints, masks: Ints, costs: Ints, limit: int) -> tuple[Ints, NDArray[np.bool_]]:
+    n = len(start) - 1
+    covers, proven = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+    for g in range(n):
+        covers[g], proven[g] = _exact(masks[start[g] : start[g + 1]], costs[g], limit)
+    return covers, proven
+
+
+@njit(cache=True)
+def _greedy_families(start: Ints, masks: Ints, costs: Ints) -> Ints:
+    covers = np.zeros(len(start) - 1, np.int64)
+    for g in range(len(covers)):
+        covers[g] = _greedy(masks[start[g] : start[g + 1]], costs[g])
+    return covers
+
+
+def cheapest_covers(
+    start: Ints, masks: Ints, costs: Ints, *, exact: bool = True, limit: int = NODE_LIMIT
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """A cover for each family (bits over fields, int64[families]) and whether it is proven cheapest.
+
+    Family g has the sets `masks[start[g]:start[g+1]]`; `costs` int64[families, fields], all positive.
+    """
+    if not exact:
+        return _greedy_families(start, masks, costs), np.zeros(len(start) - 1, bool)
+    covers, proven = _exact_families(start, masks, costs, limit)
+    for g in np.flatnonzero(~proven):
+        better = highs_cover(masks[start[g] : start[g + 1]], costs[g])
+        if better is not None:
+            covers[g], proven[g] = better, True
+    return covers, proven
+
+
+def highs_cover(masks: Ints, costs: Ints, seconds: float = HIGHS_SECONDS) -> int | None:
+    """The cheapest cover of one family by HiGHS; None without a proven answer in time."""
+    fields = len(costs)
+    rows = ((masks[:, None] >> np.arange(fields)) & 1).astype(float)
+    answer = milp(
+        costs.astype(float), integrality=np.ones(fields), bounds=Bounds(0, 1),
+        constraints=LinearConstraint(rows, lb=1.0), options={"time_limit": seconds, "mip_rel_gap": 0.0},
+    )  # fmt: skip
+    if answer.status != 0:
+        return None
+    cover = sum(1 << f for f in range(fields) if answer.x[f] > 0.5)
+    return cover if bool(((masks & cover) != 0).all()) else None
+
+
+def cover_costs(covers: Ints, costs: Ints) -> Ints:
+    """The cost of each family's cover (int64[families])."""
+    chosen = (covers[:, None] >> np.arange(costs.shape[1])) & 1
+    return np.asarray((chosen * costs).sum(axis=1), np.int64)
+
+
+@njit(cache=True)
+def _ascend(masks: Ints, slack: Ints, price: Ints) -> None:
+    """Raise every set's price as far as the costs of its fields allow (in place)."""
+    for s in range(len(masks)):
+        room = -1
+        for f in range(len(slack)):
+            if (masks[s] >> f) & 1 and (room < 0 or slack[f] < room):
+                room = slack[f]
+        price[s] += room
+        for f in range(len(slack)):
+            if (masks[s] >> f) & 1:
+                slack[f] -= room
+
+
+@njit(cache=True)
+def feasible_prices(start: Ints, masks: Ints, costs: Ints, hint: Ints) -> Ints:
+    """Prices of the sets that never exceed a field's cost (a feasible dual solution), near the hint and maximal.
+
+    `hint` int64[nnz] are prices that may be slightly infeasible: each is lowered to what its fields still allow.
+    """
+    prices = np.zeros(len(masks), np.int64)
+    for g in range(len(start) - 1):
+        slack = costs[g].copy()
+        for s in range(start[g], start[g + 1]):
+            price = hint[s]
+            for f in range(len(slack)):
+                if (masks[s] >> f) & 1 and slack[f] < price:
+                    price = slack[f]
+            if price > 0:
+                prices[s] = price
+                for f in range(len(slack)):
+                    if (masks[s] >> f) & 1:
+                        slack[f] -= price
+        _ascend(masks[start[g] : start[g + 1]], slack, prices[start[g] : start[g + 1]])
+    return prices
