@@ -30,6 +30,9 @@ class Method:
         return run
 
 
+DEFAULT = "hypercube"
+"""The method of `protect` when none is named."""
+
 METHODS: tuple[Method, ...] = (
     Method(
         "hypercube",

@@ -89,4 +89,7 @@ class Solver(Protocol):
         """Whether the solver can be used on this machine; cheap."""
 
     def session(self, model: Model) -> Session:
-        """A session on a model."""
+        """A session on a model whose objective changes from one question to the next."""
+
+    def cold_session(self, model: Model) -> Session:
+        """A session on a model whose bounds and costs both change."""

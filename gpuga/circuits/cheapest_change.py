@@ -1,0 +1,94 @@
+"""The cheapest consistent change of a table that moves one cell by its level: the incremental attacker's LP.
+
+Smith, Clark, Staggemeier and Serpell (2012): minimise `sum c (y+ + y-)` with `M (y+ - y-) = 0`, room
+`y+ <= ub - a`, `y- <= a - lb`, the cell's own change fixed at its level, `c = 0` on cells that are
+already suppressed and their weight elsewhere. Every cell that moved has to be suppressed; the change
+itself is the circuit that proves the level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.lp.highs import Highs
+from gpuga.lp.solver import Model, Session, Solver, Status
+from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
+from gpuga.table.table import INFINITE, Ints, Mask, Table
+
+
+class CheapestChange:
+    """One model for all questions on a table; costs fall to zero as cells become suppressed."""
+
+    def __init__(self, table: Table, suppressed: Mask, solver: Solver | None = None) -> None:
+        self.table = table
+        self.cells = np.flatnonzero((table.up > 0) | (table.down > 0)).astype(np.int32)
+        self.column = np.full(len(table), -1, np.int32)
+        self.column[self.cells] = np.arange(len(self.cells), dtype=np.int32)
+        self.ground = Ground.of(table, table.suppressible)
+        self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e3)
+        self.suppressed = suppressed.copy()
+        self._rise, self._fall = self._room(table.up[self.cells]), self._room(table.down[self.cells])
+        self._session = self._open(solver or Highs())
+
+    def _room(self, room: Ints) -> NDArray[np.float64]:
+        return np.where(room >= INFINITE, np.inf, room / self.unit)
+
+    def _open(self, solver: Solver) -> Session:
+        """Columns are the rises of all movable cells, then their falls."""
+        start, line, coef = self.table.lines.by_cell(len(self.table))
+        counts = np.diff(start)[self.cells]
+        entries = np.concatenate([np.arange(start[c], start[c + 1]) for c in self.cells] or [np.zeros(0, np.int64)])
+        index, value = line[entries], coef[entries].astype(np.float64)
+        begins = np.concatenate([[0], np.cumsum(np.concatenate([counts, counts]))]).astype(np.int32)
+        zeros = np.zeros(len(self.table.lines))
+        cost = self._cost()
+        model = Model(
+            cost=np.concatenate([cost, cost]),
+            lower=np.zeros(2 * len(self.cells)),
+            upper=np.concatenate([self._rise, self._fall]),
+            row_lower=zeros,
+            row_upper=zeros,
+            start=begins,
+            index=np.concatenate([index, index]).astype(np.int32),
+            value=np.concatenate([value, -value]),
+        )
+        return solver.cold_session(model)
+
+    def _cost(self) -> NDArray[np.float64]:
+        """Weights relative to a typical one; even a weightless cell costs a little, so that it moves for a reason."""
+        weight = self.table.weight[self.cells].astype(np.float64)
+        typical = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
+        return np.where(self.suppressed[self.cells], 0.0, np.maximum(weight / typical, 1e-3))
+
+    def suppress(self, cells: NDArray[np.integer]) -> None:
+        """From now on these cells cost nothing."""
+        self.suppressed[cells] = True
+        columns = self.column[cells]
+        columns = columns[columns >= 0]
+        both = np.concatenate([columns, columns + len(self.cells)])
+        self._session.set_cost(both, np.zeros(len(both)))
+
+    def find(self, cell: int, direction: int, need: int, seconds: float = float("inf")) -> Witnesses | None:
+        """The cheapest exact change that moves `cell` by `need` in `direction`, or None where there is none.
+
+        The solver's point is made exact; where that fails (a fraction it cannot name), the change is
+        given up, and the caller decides what to do.
+        """
+        column, count = int(self.column[cell]), len(self.cells)
+        if column < 0:
+            return None
+        columns = np.array([column, column + count], np.int32)
+        fixed, goal = np.zeros(2), need / self.unit
+        fixed[0 if direction > 0 else 1] = goal
+        self._session.set_bounds(columns, fixed, fixed)
+        answer = self._session.solve(seconds)
+        self._session.set_bounds(columns, np.zeros(2), np.array([self._rise[column], self._fall[column]]))
+        if answer.status is not Status.OPTIMAL:
+            return None
+        change = (answer.x[:count] - answer.x[count:]) * self.unit
+        proposal = rationalise(change)
+        if proposal is None:
+            return None
+        witness = witness_of(self.cells, proposal[0], proposal[1])
+        return witness if hold(self.ground, witness)[0] else None

@@ -1,0 +1,240 @@
+"""A pattern under construction that carries its own proof: one certified circuit per task.
+
+Works on any linear table. Circuits come from boxes where the table has dimensions and from the
+incremental attacker's LP everywhere; redundant cells go when everything that depended on them finds
+another circuit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.circuits.boxes import BoxSearch, box_grid
+from gpuga.circuits.cheapest_change import CheapestChange
+from gpuga.context import Context
+from gpuga.errors import Infeasible
+from gpuga.safety.attacker import Attacker
+from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.witness import Witnesses, reversal, witness_of
+from gpuga.table.table import Ints, Mask, Table
+
+Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
+
+NAMED = 5
+MOST_FOR_LP = 20_000
+"""Patterns with more suppressed cells than this are cleaned up by boxes alone."""
+
+
+class Cover:
+    """Which tasks are proven by which circuit, and the pattern that holds all of them."""
+
+    def __init__(self, table: Table, tasks: Tasks, context: Context, suppressed: Mask | None = None) -> None:
+        self.table, self.tasks, self.context = table, tasks, context
+        self.suppressed = (table.forced if suppressed is None else suppressed | table.forced).copy()
+        self.circuit: list[Circuit | None] = [None] * len(tasks)
+        self.users: dict[int, set[int]] = {}
+        grid = box_grid(table)
+        self.boxes = None if grid is None else BoxSearch(grid, self.suppressed)
+        self._change: CheapestChange | None = None
+
+    def open(self) -> list[int]:
+        """The tasks without a circuit."""
+        return [t for t, circuit in enumerate(self.circuit) if circuit is None]
+
+    def by_boxes(self, order: Iterable[int]) -> None:
+        """Give the open tasks, in order, their cheapest boxes."""
+        if self.boxes is None:
+            return
+        order = np.array([t for t in order if self.circuit[t] is None], np.int64)
+        covered, witnesses = self.boxes.protect(self.tasks.subset(order))
+        for w, task in enumerate(order[covered].tolist()):
+            self._assign(task, witnesses.one(w))
+            self.suppressed[witnesses.one(w)[0]] = True
+
+    def by_lp(self, order: Iterable[int]) -> None:
+        """Give the open tasks, in order, the cheapest change that an LP finds; each change is tried on all."""
+        left = [t for t in order if self.circuit[t] is None]
+        self.context.progress.stage("cheapest changes", len(left))
+        impossible = []
+        while left:
+            task = left.pop(0)
+            witness = self._cheapest(task)
+            if witness is None:
+                impossible.append(task)
+                continue
+            self._suppress(witness.cell)
+            self._use(witness, [task, *left])
+            before = len(left)
+            left = [t for t in left if self.circuit[t] is None]
+            self.context.progress.advance(1 + before - len(left))
+        if impossible:
+            self._refuse(impossible)
+
+    def clean_up(self, questions: int = 20_000) -> int:
+        """Publish redundant cells, heaviest first; returns how many. At most so many LP questions are asked."""
+        secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
+        order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")].tolist()
+        attacker = Attacker(self.table, self.suppressed) if self.suppressed.sum() <= MOST_FOR_LP else None
+        published = 0
+        self.context.progress.stage("clean-up", len(order))
+        for cell in order:
+            if self.context.clock.expired():
+                break
+            if attacker is not None and attacker.solves >= questions:
+                attacker = None
+            published += self._publish(cell, attacker)
+            self.context.progress.advance()
+        return published
+
+    def _publish(self, cell: int, attacker: Attacker | None) -> bool:
+        """Publish one cell if every task that uses it finds another circuit."""
+        dependants = sorted(self.users.get(cell, ()))
+        at = np.array([cell])
+        self.suppressed[cell] = False
+        if self.boxes is not None:
+            self.boxes.publish(at)
+        if attacker is not None:
+            attacker.publish(cell)
+        found = self._others(dependants, attacker)
+        if found is None:
+            self.suppressed[cell] = True
+            if self.boxes is not None:
+                self.boxes.suppress(at)
+            if attacker is not None:
+                attacker.hide(cell)
+            return False
+        for task, circuit in found.items():
+            self._assign(task, circuit)
+        return True
+
+    def _others(self, dependants: list[int], attacker: Attacker | None) -> dict[int, Circuit] | None:
+        """Another circuit for each dependant in the pattern as it is; None if one of them has none."""
+        found: dict[int, Circuit] = {}
+        if self.boxes is not None and dependants:
+            which = np.array(dependants)
+            covered, witnesses = self.boxes.certify(self.tasks.subset(which))
+            found = {task: witnesses.one(w) for w, task in enumerate(which[covered].tolist())}
+        for task in dependants:
+            if task in found:
+                continue
+            witness = None if attacker is None else self._within(task, attacker)
+            if witness is None:
+                return None
+            assert attacker is not None
+            found |= self._proven(witness, [t for t in dependants if t not in found], attacker)
+        return found
+
+    def _within(self, task: int, attacker: Attacker) -> Witnesses | None:
+        """A witness of a task inside the attacker's pattern, or None."""
+        need = int(self.tasks.need[task])
+        reach = attacker.reach(int(self.tasks.cell[task]), int(self.tasks.direction[task]), need)
+        return reach.witness if reach.attained >= need else None
+
+    def _cheapest(self, task: int) -> Witnesses | None:
+        if self._change is None:
+            self._change = CheapestChange(self.table, self.suppressed)
+        cell, direction = int(self.tasks.cell[task]), int(self.tasks.direction[task])
+        witness = self._change.find(cell, direction, int(self.tasks.need[task]))
+        if witness is None:
+            # the solver named no exact change: any change at all, with everything hidden that may be
+            everything = Attacker(self.table, self.table.suppressible)
+            witness = self._within(task, everything)
+        return witness
+
+    def _suppress(self, cells: NDArray[np.int32]) -> None:
+        new = cells[~self.suppressed[cells]]
+        self.suppressed[new] = True
+        if self.boxes is not None:
+            self.boxes.suppress(new)
+        if self._change is not None:
+            self._change.suppress(new)
+
+    def _use(self, witness: Witnesses, tasks: list[int]) -> None:
+        assert self._change is not None
+        for task, circuit in self._proven(witness, tasks, self._change).items():
+            self._assign(task, circuit)
+
+    def _proven(self, witness: Witnesses, tasks: list[int], on: CheapestChange | Attacker) -> dict[int, Circuit]:
+        """The tasks that a witness, or its reverse as far as it goes, proves."""
+        cells, amounts, denominator = witness.one(0)
+        amount_of = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
+        back = reversal(on.ground, witness, 0)
+        reverse: Circuit | None = None
+        proven: dict[int, Circuit] = {}
+        for task in tasks:
+            amount = amount_of.get(int(self.tasks.cell[task]), 0) * int(self.tasks.direction[task])
+            need = int(self.tasks.need[task])
+            if amount >= need * denominator:
+                proven[task] = (cells, amounts, denominator)
+            elif amount < 0 and -amount * back >= need * denominator:
+                # the reverse scaled down to what it may be: times back, over the same denominator
+                if reverse is None and (scaled := _scaled(witness, -back)) is not None:
+                    reverse = scaled
+                if reverse is not None:
+                    proven[task] = reverse
+        return proven
+
+    def _assign(self, task: int, circuit: Circuit) -> None:
+        """Store a task's circuit; who uses which secondary cell is kept for the clean-up."""
+        old = self.circuit[task]
+        if old is not None:
+            for cell in old[0].tolist():
+                self.users.get(cell, set()).discard(task)
+        self.circuit[task] = circuit
+        forced = self.table.forced
+        for cell in circuit[0].tolist():
+            if not forced[cell]:
+                self.users.setdefault(cell, set()).add(task)
+
+    def _refuse(self, tasks: list[int]) -> None:
+        """Say which cells cannot be protected, after asking with everything hidden that may be."""
+        cells = sorted({int(self.tasks.cell[t]) for t in tasks})
+        raise impossible(self.table, cells)
+
+
+def tasks_for(table: Table, strict: bool) -> Tasks:
+    """The levels of all sensitive cells as tasks, sliding levels laid on the upper side as far as it reaches."""
+    plain = level_tasks(table, strict)
+    extra = 1 if strict else 0
+    levels = table.levels
+    sliding = np.where(levels.sliding > 0, levels.sliding + extra, 0)
+    upper, lower = levels.upper + extra, levels.lower + extra
+    wide = np.flatnonzero(table.primary & (sliding > upper + lower))
+    if not len(wide):
+        return plain
+    everything = Attacker(table, table.suppressible)
+    for cell in wide.tolist():
+        goal = int(sliding[cell] - lower[cell])
+        reach = everything.reach(cell, 1, goal)
+        upper[cell] = max(int(upper[cell]), min(goal, goal if reach.unbounded else int(reach.attained)))
+        lower[cell] = max(int(lower[cell]), int(sliding[cell] - upper[cell]))
+    cells = np.repeat(table.sensitive, 2)
+    direction = np.tile(np.array([1, -1], np.int8), len(table.sensitive))
+    need = np.where(direction > 0, upper[cells], lower[cells])
+    return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
+
+
+def impossible(table: Table, cells: list[int]) -> Infeasible:
+    """The sentence for cells that no pattern can protect."""
+    named = ", ".join(table.label(c) for c in cells[:NAMED])
+    more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
+    return Infeasible(
+        f"no safe pattern exists: even with everything suppressed that may be, {named}{more} cannot be "
+        "protected (too many cells must be published, or the bounds lb and ub are too tight)",
+        cells,
+    )
+
+
+def _scaled(witness: Witnesses, factor: Fraction) -> Circuit | None:
+    """A circuit times a rational, None where the numbers grow too large."""
+    cells, amounts, denominator = witness.one(0)
+    ratio = factor / denominator
+    scaled = [int(a) * ratio.numerator for a in amounts.tolist()]
+    if max((abs(a) for a in scaled), default=0) >= 2**60:
+        return None
+    made = witness_of(cells, np.array(scaled, np.int64), ratio.denominator)
+    return made.one(0)

@@ -1,0 +1,141 @@
+"""The walk from a table to a pattern with its proof, once, for every method."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.context import Clock, Context, Progress, Silent
+from gpuga.errors import GpugaError, Infeasible
+from gpuga.methods import DEFAULT, find_method
+from gpuga.protection import Bound, Found, Protection
+from gpuga.safety.audit import Audit, audit, check_pattern
+from gpuga.safety.tasks import Tasks
+from gpuga.table.plane import plane_of
+from gpuga.table.table import Mask, Table
+
+BOUND_SECONDS = 10.0
+"""Without a time limit, how long the lower bound of a finished pattern may be worked on."""
+
+LEAST_BOUND_SECONDS = 0.5
+"""What a lower bound gets even when the method has used up the time."""
+
+
+def protect(
+    table: Table,
+    method: str = DEFAULT,
+    *,
+    backend: str = "auto",
+    lp: str = "auto",
+    seed: int = 0,
+    seconds: float | None = None,
+    strict: bool = False,
+    protect_secondary: bool = False,
+    start: Sequence[Mask] = (),
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
+) -> Protection:
+    """Find a pattern by a method, make sure of it, and say how good it is.
+
+    Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired.
+    """
+    run = find_method(method).load()
+    context = Context(
+        backend=backend,
+        lp=lp,
+        seed=seed,
+        clock=clock or Clock(seconds),
+        progress=progress or Silent(),
+        strict=strict,
+        protect_secondary=protect_secondary,
+        options=options or {},
+        start=tuple(start),
+    )
+    begun = time.monotonic()
+    found = _found(run, table, context)
+    suppressed, verdict, repaired = make_safe(table, found.suppressed, context)
+    bound = found.bound or _bound(table, context)
+    return Protection(
+        table=table,
+        suppressed=suppressed,
+        audit=verdict,
+        method=method,
+        backend=backend,
+        lp=lp,
+        seed=seed,
+        repaired=repaired,
+        seconds=time.monotonic() - begun,
+        found=found,
+        bound=bound,
+    )
+
+
+def _found(run: Any, table: Table, context: Context) -> Found:
+    """What the method finds; a claim that nothing is possible is believed only if the audit agrees."""
+    if not len(table.sensitive):
+        return Found(table.forced.copy(), bound=Bound(table.cost(table.forced), "nothing to protect"))
+    try:
+        found: Found = run(table, context)
+    except Infeasible:
+        everything = table.suppressible.copy()
+        if not audit(table, everything, strict=context.strict, intervals=False).safe:
+            raise
+        return Found(everything)  # reached only by fractions of a unit: rare, and safe
+    return found
+
+
+def make_safe(table: Table, suppressed: Mask, context: Context) -> tuple[Mask, Audit, int]:
+    """The pattern, repaired where the audit finds it short, its audit, and how many cells were repaired."""
+    suppressed = np.asarray(suppressed, bool) | table.forced
+    check_pattern(table, suppressed)
+    repaired: set[int] = set()
+    while True:
+        context.progress.stage("audit")
+        verdict = audit(
+            table,
+            suppressed,
+            strict=context.strict,
+            protect_secondary=context.protect_secondary,
+            intervals=False,
+            context=context,
+        )
+        if verdict.safe:
+            return suppressed, verdict, len(repaired)
+        if not set(verdict.unsafe) - repaired:
+            raise GpugaError("the pattern could not be repaired: cells that were protected fail the audit")
+        repaired |= set(verdict.unsafe)
+        suppressed = _repair(table, suppressed, verdict.unsafe, context)
+
+
+def _repair(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Context) -> Mask:
+    """More suppressions, so that the cells named become safe; nothing is published."""
+    bad = np.array(unsafe, np.int64)
+    all_tasks = tasks_for(table, context.strict)
+    levels = all_tasks.subset(np.isin(all_tasks.cell, bad[table.primary[bad]]))
+    loose = bad[~table.primary[bad]]  # secondaries that are exactly determined: any movement will do
+    direction = np.where(table.up[loose] > 0, 1, -1)
+    tasks = Tasks(
+        np.concatenate([levels.cell, loose]).astype(np.int32),
+        np.concatenate([levels.direction, direction]).astype(np.int8),
+        np.concatenate([levels.need, np.ones(len(loose), np.int64)]),
+    )
+    cover = Cover(table, tasks, context, suppressed)
+    cover.by_boxes(range(len(tasks)))
+    cover.by_lp(range(len(tasks)))
+    return cover.suppressed
+
+
+def _bound(table: Table, context: Context) -> Bound | None:
+    """A lower bound in the time that is left, for tables that have a method for it."""
+    from gpuga.bounds.lower_bound import lower_bound
+
+    if plane_of(table) is None:
+        return None
+    left = BOUND_SECONDS if context.clock.seconds is None else max(context.clock.left(), LEAST_BOUND_SECONDS)
+    return lower_bound(table, replace(context, clock=Clock(left)))
