@@ -143,8 +143,20 @@ def write_rows(
     path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ","
 ) -> None:
     """A CSV file, whole or not at all."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    lines = _Lines()
+    # the long line end makes the writer quote every kind of line break inside a field
+    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     writer.writerow(header)
     writer.writerows(rows)
-    write_whole(path, out.getvalue())
+    write_whole(path, "\n".join(lines.written) + "\n")
+
+
+class _Lines:
+    """Takes the writer's lines without their ends."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, line: str) -> None:
+        """One row."""
+        self.written.append(line[:-2])
