@@ -10,7 +10,6 @@ from .backend import Circuits, Population, Rectangles, Union
 from .host import box_room, cell_order, circuits_of, line_orders, resident, word_seed
 from .layout import (
     INFINITE,
-    MAX_BOX,
     SAFE,
     UNDECIDED,
     UNSAFE,
@@ -34,12 +33,11 @@ from .logic.bits import FULL, ONE, ZERO, cell_bit, lowest, position
 from .logic.boxes import BEGIN, END, cheapest_box
 from .logic.circuits import is_whole, swap_gain, used_word, word_cost
 from .logic.compile import device, parallel
-from .logic.flow import covers, depends, ends, keep_witness, reach
+from .logic.flow import covers, depends, ends, finer, keep_witness, lane_verdict, reach
 from .logic.lines import line_exposes, line_room, tightened
 from .logic.network import (
     build_network,
     find_arc,
-    gather_capacities,
     sliced_word,
     suppressed_count,
     united_word,
@@ -127,18 +125,13 @@ def _circuits_whole(
 
 
 @device
-def _network(
-    rows: Bits, columns: int, forward: Int64, reverse: Int64
-) -> tuple[int, Int32, Int32, Int32, Int32, Int32, Int64, Int64]:
-    """The arc lists and capacities of one pattern, in arrays of their own."""
-    room = max(1, suppressed_count(rows))
-    row_start, column_start = np.empty(rows.shape[0] + 1, np.int32), np.empty(columns + 1, np.int32)
-    arc_row, arc_column = np.empty(room, np.int32), np.empty(room, np.int32)
-    column_arc = np.empty(room, np.int32)
-    ahead, back = np.empty(room, np.int64), np.empty(room, np.int64)
-    arcs = build_network(rows, row_start, arc_row, arc_column, column_start, column_arc)
-    gather_capacities(forward, reverse, arc_row, arc_column, arcs, ahead, back)
-    return arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back
+def _network(rows: Bits, forward: Int64, reverse: Int64) -> tuple[int, Int32, Int32, Int32, Int64]:
+    """The network of one pattern, in arrays of its own: arcs, node_start, target, twin, capacity."""
+    room = 2 * suppressed_count(rows)
+    node_start = np.empty(forward.shape[0] + forward.shape[1] + 1, np.int32)
+    target, twin, capacity = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int64)
+    arcs = build_network(rows, forward, reverse, node_start, target, twin, capacity)
+    return arcs, node_start, target, twin, capacity
 
 
 @device
@@ -155,53 +148,46 @@ def _screen(
     possible: NDArray[np.uint8],
     begin: int,
     end: int,
+    both: bool,
     verdicts: Verdicts,
 ) -> None:
-    """Reachability of tasks begin..end in patterns first..last (at most 64), all patterns in one word."""
+    """Reachability of tasks begin..end in patterns first..last (at most 64), all patterns in one word.
+
+    Looks for a path of full capacity and, with `both`, also for any path at all.
+    """
     height, words = bits.shape[1], bits.shape[2]
-    width = forward.shape[1]
+    nodes = height + forward.shape[1]
     united = np.empty((height, words), np.uint64)
     for i in range(height):
         for w in range(words):
             united[i, w] = united_word(bits, first, last, i, w)
-    arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back = _network(
-        united, width, forward, reverse
-    )
+    arcs, node_start, target, twin, capacity = _network(united, forward, reverse)
     lanes = np.empty(arcs, np.uint64)
     for e in range(arcs):
-        lanes[e] = sliced_word(bits, first, last, arc_row[e], arc_column[e])
-    reached = np.empty(height + width, np.uint64)
-    queue, queued = np.empty(height + width, np.int32), np.empty(height + width, np.int32)
+        lanes[e] = sliced_word(bits, first, last, target[twin[e]], target[e] - height)
+    reached = np.empty(nodes, np.uint64)
+    queue, queued = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
     everyone = FULL if last - first == 64 else (ONE << np.uint64(last - first)) - ONE
     for t in range(begin, end):
-        asked = ZERO
-        for p in range(first, last):
-            if verdicts[p, t] == UNDECIDED:
-                asked |= ONE << np.uint64(p - first)
-        own = find_arc(row_start, arc_column, row[t], column[t])
-        asked &= everyone
+        own = find_arc(node_start, target, row[t], height + column[t])
         through, any_path = ZERO, ZERO
         if need[t] <= 0:
-            through = asked
+            through = everyone
         elif own >= 0 and possible[t] != 0:
-            held = asked & lanes[own]
             source, sink = ends(row[t], column[t], upward[t], height)
             through = reach(
-                row_start, arc_row, arc_column, column_start, column_arc, ahead, back, lanes, own, source, sink,
-                need[t], held, reached, queue, queued,
+                node_start, target, twin, capacity, lanes, arcs, own, source, sink, need[t], lanes[own], reached,
+                queue, queued,
             )  # fmt: skip
-            any_path = reach(
-                row_start, arc_row, arc_column, column_start, column_arc, ahead, back, lanes, own, source, sink,
-                1, held & ~through, reached, queue, queued,
-            )  # fmt: skip
-        while asked != ZERO:
-            single = lowest(asked)
-            asked ^= single
-            p = first + position(single)
-            if through & single != ZERO:
-                verdicts[p, t] = SAFE
-            elif any_path & single == ZERO:
-                verdicts[p, t] = UNSAFE
+            any_path = lanes[own] & ~through
+            if both:
+                any_path = reach(
+                    node_start, target, twin, capacity, lanes, arcs, own, source, sink, 1, any_path, reached, queue,
+                    queued,
+                )  # fmt: skip
+        for p in range(first, last):
+            if verdicts[p, t] == UNDECIDED:
+                verdicts[p, t] = lane_verdict(through, any_path, p - first)
 
 
 @device
@@ -224,27 +210,24 @@ def _decide(
             undecided += 1
     if undecided == 0:
         return
-    height, width = forward.shape
-    arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back = _network(
-        rows, width, forward, reverse
-    )
-    flow = np.empty(arcs, np.int64)
-    parent, queue = np.empty(height + width, np.int32), np.empty(height + width, np.int32)
-    mark, stamp = np.zeros(height + width, np.int32), np.zeros(1, np.int32)
+    nodes = forward.shape[0] + forward.shape[1]
+    arcs, node_start, target, twin, capacity = _network(rows, forward, reverse)
+    parent, queue = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+    room, mark, stamp = np.empty(2 * arcs, np.int64), np.zeros(nodes, np.int32), np.zeros(1, np.int32)
     for t in range(begin, end):
         if verdicts[t] != UNDECIDED:
             continue
-        source, sink = ends(row[t], column[t], upward[t], height)
-        own = find_arc(row_start, arc_column, row[t], column[t])
-        safe = covers(
-            row_start, arc_row, arc_column, column_start, column_arc, ahead, back, arcs, own, source, sink, need[t],
-            flow, parent, queue, mark, stamp,
+        own = find_arc(node_start, target, row[t], forward.shape[0] + column[t])
+        source, sink = ends(row[t], column[t], upward[t], forward.shape[0])
+        covered = covers(
+            node_start, target, twin, capacity, arcs, own, source, sink, need[t], finer(need[t]), room, parent, queue,
+            mark, stamp,
         )  # fmt: skip
-        verdicts[t] = SAFE if safe else UNSAFE
+        verdicts[t] = SAFE if covered else UNSAFE
 
 
 @parallel
-def _safe(
+def _verdicts(
     bits: Bits,
     forward: Int64,
     reverse: Int64,
@@ -257,15 +240,27 @@ def _safe(
     exact: bool,
     verdicts: Verdicts,
 ) -> None:
-    """Screen, then decide; a work item is a group of 64 patterns and one of `chunks` parts of the tasks."""
+    """Screen, then (with `exact`) decide; a work item is a group of 64 patterns and one of `chunks` parts of the tasks."""
     patterns, tasks = verdicts.shape
-    groups = (patterns + 63) // 64
-    for item in prange(groups * chunks):
+    for item in prange((patterns + 63) // 64 * chunks):
         group, chunk = item // chunks, item % chunks
         begin, end = tasks * chunk // chunks, tasks * (chunk + 1) // chunks
         first, last = group * 64, min(patterns, group * 64 + 64)
         _screen(
-            bits, first, last, forward, reverse, row, column, upward, need, possible, begin, end, verdicts
+            bits,
+            first,
+            last,
+            forward,
+            reverse,
+            row,
+            column,
+            upward,
+            need,
+            possible,
+            begin,
+            end,
+            not exact,
+            verdicts,
         )
         if exact:
             for p in range(first, last):
@@ -303,47 +298,38 @@ def _clean(
     """Drop cells of one pattern in the given order; stored witnesses say which tasks depend on a cell."""
     height, width = forward.shape
     tasks = row.shape[0]
-    arcs, row_start, arc_row, arc_column, column_start, column_arc, ahead, back = _network(
-        rows, width, forward, reverse
-    )
-    flow = np.empty(arcs, np.int64)
-    parent, queue = np.empty(height + width, np.int32), np.empty(height + width, np.int32)
-    mark, stamp = np.zeros(height + width, np.int32), np.zeros(1, np.int32)
+    arcs, node_start, target, twin, capacity = _network(rows, forward, reverse)
+    room, parent = np.empty(2 * arcs, np.int64), np.empty(height + width, np.int32)
+    queue, mark, stamp = np.empty_like(parent), np.zeros(height + width, np.int32), np.zeros(1, np.int32)
     witness = np.zeros((tasks, (arcs + 63) // 64), np.uint64)
-    renewed = np.empty((tasks, (arcs + 63) // 64), np.uint64)
-    affected = np.empty(tasks, np.int32)
+    renewed, affected = np.empty_like(witness), np.empty(tasks, np.int32)
     for t in range(tasks):
-        own = find_arc(row_start, arc_column, row[t], column[t])
-        if own < 0 or possible[t] == 0 or need[t] <= 0:
-            continue
+        own = find_arc(node_start, target, row[t], height + column[t])
         source, sink = ends(row[t], column[t], upward[t], height)
-        if covers(
-            row_start, arc_row, arc_column, column_start, column_arc, ahead, back, arcs, own, source, sink, need[t],
-            flow, parent, queue, mark, stamp,
+        if own >= 0 and possible[t] != 0 and need[t] > 0 and covers(
+            node_start, target, twin, capacity, arcs, own, source, sink, need[t], need[t], room, parent, queue, mark, stamp
         ):  # fmt: skip
-            flow[own] = need[t]
-            keep_witness(flow, arcs, witness[t])
+            keep_witness(capacity, room, arcs, own, witness[t])
     for q in range(order.shape[0]):
         i, j = order[q] // width, order[q] % width
-        e = find_arc(row_start, arc_column, i, j)
+        e = find_arc(node_start, target, i, height + j)
         if e < 0:
             continue
-        held_ahead, held_back = ahead[e], back[e]
-        ahead[e], back[e] = 0, 0
+        ahead, back = capacity[e], capacity[twin[e]]
+        capacity[e], capacity[twin[e]] = 0, 0
         count, removable = 0, True
         for t in range(tasks):
             if not depends(witness[t], e):
                 continue
             source, sink = ends(row[t], column[t], upward[t], height)
-            own = find_arc(row_start, arc_column, row[t], column[t])
+            own = find_arc(node_start, target, row[t], height + column[t])
             removable = own != e and covers(
-                row_start, arc_row, arc_column, column_start, column_arc, ahead, back, arcs, own, source, sink,
-                need[t], flow, parent, queue, mark, stamp,
+                node_start, target, twin, capacity, arcs, own, source, sink, need[t], need[t], room, parent, queue,
+                mark, stamp,
             )  # fmt: skip
             if not removable:
                 break
-            flow[own] = need[t]
-            keep_witness(flow, arcs, renewed[t])
+            keep_witness(capacity, room, arcs, own, renewed[t])
             affected[count] = t
             count += 1
         if removable:
@@ -351,7 +337,7 @@ def _clean(
                 witness[affected[x]] = renewed[affected[x]]
             rows[i, j >> 6] &= ~(ONE << np.uint64(j & 63))
         else:
-            ahead[e], back[e] = held_ahead, held_back
+            capacity[e], capacity[twin[e]] = ahead, back
 
 
 @parallel
@@ -576,7 +562,10 @@ class CpuBackend:
         return whole
 
     def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
-        return self._verdicts(patterns, plane, tasks, None, None, exact=False)
+        packed = resident(patterns, plane.columns)
+        verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
+        self._decide(packed, plane, tasks, verdicts, exact=False)
+        return verdicts
 
     def safe(
         self,
@@ -586,29 +575,22 @@ class CpuBackend:
         pool: Pool | None = None,
         chromosomes: Int32 | None = None,
     ) -> Bools:
-        return self._verdicts(patterns, plane, tasks, pool, chromosomes, exact=True) == SAFE
-
-    def _verdicts(
-        self,
-        patterns: Population,
-        plane: Plane,
-        tasks: Tasks,
-        pool: Pool | None,
-        chromosomes: Int32 | None,
-        exact: bool,
-    ) -> Verdicts:
         packed = resident(patterns, plane.columns)
         verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
         if pool is not None and chromosomes is not None:
             verdicts[self.circuits_whole(packed, pool, chromosomes)] = SAFE
+        self._decide(packed, plane, tasks, verdicts, exact=True)
+        return np.equal(verdicts, SAFE)
+
+    def _decide(self, packed: Patterns, plane: Plane, tasks: Tasks, verdicts: Verdicts, exact: bool) -> None:
+        """Replace the verdicts that are still UNDECIDED, as far as reachability (and maximum flow) can."""
+        flow = FlowTasks.of(plane, tasks)
         # A few groups of 64 patterns would leave threads idle: then the tasks are split as well.
         chunks = max(1, min(len(tasks), 16 // max(1, (packed.count + 63) // 64)))
-        flow = FlowTasks.of(plane, tasks)
-        _safe(
+        _verdicts(
             packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need, flow.possible,
             chunks, exact, verdicts,
         )  # fmt: skip
-        return verdicts
 
     def remove_redundant(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools

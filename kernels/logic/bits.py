@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..layout import Bits
-from .compile import device
+from .compile import Integer, Truth, device
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -17,7 +17,7 @@ _SUM = np.uint64(0x0101010101010101)
 
 
 @device
-def popcount(word: np.uint64) -> int:
+def popcount(word: np.uint64) -> Integer:
     """Number of set bits; both compilers recognise the idiom and emit their one instruction."""
     word = word - ((word >> np.uint64(1)) & _PAIRS)
     word = (word & _NIBBLES) + ((word >> np.uint64(2)) & _NIBBLES)
@@ -32,19 +32,19 @@ def lowest(word: np.uint64) -> np.uint64:
 
 
 @device
-def position(single: np.uint64) -> int:
+def position(single: np.uint64) -> Integer:
     """The index of the one set bit of `single`."""
     return popcount(single - ONE)
 
 
 @device
-def bit(rows: Bits, i: int, j: int) -> bool:
+def bit(rows: Bits, i: int, j: int) -> Truth:
     """Is cell (i, j) suppressed?  `rows` uint64[R, W]."""
     return (rows[i, j >> 6] >> np.uint64(j & 63)) & ONE != ZERO
 
 
 @device
-def cell_bit(rows: Bits, columns: int, cell: int) -> bool:
+def cell_bit(rows: Bits, columns: int, cell: int) -> Truth:
     """Is the cell with this number suppressed?"""
     i = cell // columns
     return bit(rows, i, cell - i * columns)

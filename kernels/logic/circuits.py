@@ -6,11 +6,11 @@ import numpy as np
 
 from ..layout import Bits, Int32, Int64
 from .bits import ONE, ZERO, cell_bit, lowest, position
-from .compile import device
+from .compile import Integer, device
 
 
 @device
-def used_word(uses: Int32, base: Bits, columns: int, i: int, w: int) -> np.uint64:
+def used_word(uses: Int32, base: Bits, columns: int, i: int, w: int) -> Integer:
     """Word w of row i of a pattern: what `base` (uint64[R, W]) holds and every cell that some circuit uses."""
     word = base[i, w]
     for j in range(w * 64, min(columns, w * 64 + 64)):

@@ -11,6 +11,10 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+# What numba infers for a scalar that comes out of an array; mypy cannot know it.
+Integer = Any
+Truth = Any
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

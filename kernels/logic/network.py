@@ -1,6 +1,8 @@
-"""The suppressed cells of a plane as a sparse network: one arc per suppressed cell, listed by row and by column.
+"""The suppressed cells of a plane as a sparse network: every cell is an arc that can be walked in both directions.
 
-Nodes: rows 0..R-1, then columns R..R+C-1.  Arcs are numbered row by row, so arc numbers rise with cell numbers.
+Nodes: rows 0..R-1, then columns R..R+C-1.  An arc is a pair of half-arcs.  Half-arc e < arcs leads from the row to the
+column of the e-th suppressed cell (numbered row by row); its twin, at arcs or above, leads back.  The half-arcs that
+leave node v are node_start[v]..node_start[v+1]; `target` is where they lead, `capacity` what they carry.
 """
 
 from __future__ import annotations
@@ -9,11 +11,11 @@ import numpy as np
 
 from ..layout import Bits, Int32, Int64
 from .bits import ONE, ZERO, bit, lowest, popcount, position
-from .compile import device
+from .compile import Integer, device
 
 
 @device
-def suppressed_count(rows: Bits) -> int:
+def suppressed_count(rows: Bits) -> Integer:
     """Number of suppressed cells of one pattern, uint64[R, W]."""
     total = 0
     for i in range(rows.shape[0]):
@@ -24,65 +26,71 @@ def suppressed_count(rows: Bits) -> int:
 
 @device
 def build_network(
-    rows: Bits, row_start: Int32, arc_row: Int32, arc_column: Int32, column_start: Int32, column_arc: Int32
-) -> int:
-    """Fill the arc lists of one pattern; returns the number of arcs.
+    rows: Bits, forward: Int64, reverse: Int64, node_start: Int32, target: Int32, twin: Int32, capacity: Int64
+) -> Integer:
+    """Fill the half-arc lists of one pattern; returns the number of arcs.
 
-    row_start int32[R+1], column_start int32[C+1], the rest int32[at least the number of suppressed cells].
+    node_start int32[R+C+1]; target, twin int32 and capacity int64 need room for twice the suppressed cells.
     """
-    columns = column_start.shape[0] - 1
-    for j in range(columns + 1):
-        column_start[j] = 0
+    height, width = forward.shape[0], forward.shape[1]
+    for v in range(height, height + width + 1):
+        node_start[v] = 0
     arcs = 0
-    for i in range(rows.shape[0]):
-        row_start[i] = arcs
+    for i in range(height):
+        node_start[i] = arcs
         for w in range(rows.shape[1]):
             word = rows[i, w]
             while word != ZERO:
                 single = lowest(word)
                 word ^= single
                 j = w * 64 + position(single)
-                arc_row[arcs] = i
-                arc_column[arcs] = j
-                column_start[j + 1] += 1
+                target[arcs] = height + j
+                capacity[arcs] = forward[i, j]
+                node_start[height + j + 1] += 1
                 arcs += 1
-    row_start[rows.shape[0]] = arcs
-    for j in range(columns):
-        column_start[j + 1] += column_start[j]
-    # Walking the arcs backwards, each column's end moves down to its start and lists stay in row order.
-    for e in range(arcs - 1, -1, -1):
-        j = arc_column[e] + 1
-        column_start[j] -= 1
-        column_arc[column_start[j]] = e
-    for j in range(columns):
-        column_start[j] = column_start[j + 1]
-    column_start[columns] = arcs
+    node_start[height] = arcs
+    for v in range(height, height + width):
+        node_start[v + 1] += node_start[v]
+    add_twins(forward, reverse, arcs, node_start, target, twin, capacity)
     return arcs
 
 
 @device
-def gather_capacities(
-    forward: Int64, reverse: Int64, arc_row: Int32, arc_column: Int32, arcs: int, ahead: Int64, back: Int64
+def add_twins(
+    forward: Int64, reverse: Int64, arcs: int, node_start: Int32, target: Int32, twin: Int32, capacity: Int64
 ) -> None:
-    """The plane's capacities arc by arc: `ahead` row to column, `back` column to row."""
-    for e in range(arcs):
-        ahead[e] = forward[arc_row[e], arc_column[e]]
-        back[e] = reverse[arc_row[e], arc_column[e]]
+    """Add the half-arcs that lead back from columns to rows; node_start[v+1] holds where column v's list ends."""
+    height, width = forward.shape[0], forward.shape[1]
+    i = height - 1
+    # Walking the arcs backwards, the end of each column's list moves down to its start and lists stay in row order.
+    for e in range(arcs - 1, -1, -1):
+        while node_start[i] > e:
+            i -= 1
+        v = target[e]
+        node_start[v + 1] -= 1
+        h = node_start[v + 1]
+        target[h] = i
+        capacity[h] = reverse[i, v - height]
+        twin[h] = e
+        twin[e] = h
+    for v in range(height, height + width):
+        node_start[v] = node_start[v + 1]
+    node_start[height + width] = 2 * arcs
 
 
 @device
-def find_arc(row_start: Int32, arc_column: Int32, i: int, j: int) -> int:
-    """The arc of cell (i, j), or -1 when it is not suppressed."""
-    low, high = np.int64(row_start[i]), np.int64(row_start[i + 1])
+def find_arc(node_start: Int32, target: Int32, i: int, column: int) -> Integer:
+    """The arc from row i to the node `column`, or -1 when that cell is not suppressed."""
+    low, high = np.int64(node_start[i]), np.int64(node_start[i + 1])
     while low < high:
         middle = (low + high) // 2
-        if arc_column[middle] < j:
+        if target[middle] < column:
             low = middle + 1
         else:
             high = middle
-    if low < row_start[i + 1] and arc_column[low] == j:
+    if low < node_start[i + 1] and target[low] == column:
         return low
-    return -1
+    return np.int64(-1)
 
 
 @device

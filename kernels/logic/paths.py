@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..layout import INFINITE, Bits, Int32, Int64
 from .bits import bit
-from .compile import device
+from .compile import Integer, device
 
 
 @device
-def price(rows: Bits, weights: Int64, columns: int, i: int, j: int) -> int:
+def price(rows: Bits, weights: Int64, columns: int, i: int, j: int) -> Integer:
     """What suppressing cell (i, j) costs: nothing when it is suppressed already."""
     if bit(rows, i, j):
         return 0
@@ -41,7 +41,7 @@ def cheapest_rectangle(
 
 
 @device
-def moved(cells: Int32, amounts: Int64, length: int, cell: int) -> int:
+def moved(cells: Int32, amounts: Int64, length: int, cell: int) -> Integer:
     """Where `cell` stands in the circuit found so far, or -1."""
     for q in range(length):
         if cells[q] == cell:
@@ -52,7 +52,7 @@ def moved(cells: Int32, amounts: Int64, length: int, cell: int) -> int:
 @device
 def residual(
     forward: Int64, reverse: Int64, cells: Int32, amounts: Int64, length: int, i: int, j: int, from_row: bool
-) -> int:
+) -> Integer:
     """Capacity that is left in one direction of cell (i, j); `amounts` hold flow, row to column positive."""
     flow = 0
     if length > 1:
@@ -65,7 +65,7 @@ def residual(
 @device
 def relax(
     distance: Int64, parent: Int32, opened: Int32, position: Int32, count: int, v: int, u: int, reached: int
-) -> int:
+) -> Integer:
     """Lower the distance of node u to `reached` by way of v; returns the new number of open nodes."""
     if position[u] == -1:
         position[u] = count
@@ -98,7 +98,7 @@ def shortest_path(
     parent: Int32,
     opened: Int32,
     position: Int32,
-) -> int:
+) -> Integer:
     """Cheapest path from source to sink over residual capacities of at least `threshold`, without cell (i0, j0).
 
     Suppressed cells and cells of the circuit found so far cost nothing.  `row_order` int32[R, C] and `column_order`
@@ -143,7 +143,7 @@ def shortest_path(
 
 
 @device
-def nearest(distance: Int64, opened: Int32, count: int) -> int:
+def nearest(distance: Int64, opened: Int32, count: int) -> Integer:
     """The open node with the smallest (distance, number)."""
     best = opened[0]
     for q in range(1, count):
@@ -154,7 +154,7 @@ def nearest(distance: Int64, opened: Int32, count: int) -> int:
 
 
 @device
-def close(opened: Int32, position: Int32, count: int, v: int) -> int:
+def close(opened: Int32, position: Int32, count: int, v: int) -> Integer:
     """Take v out of the open nodes for good; returns how many stay open."""
     last = opened[count - 1]
     opened[position[v]] = last
@@ -221,7 +221,7 @@ def cheapest_circuit(
     parent: Int32,
     opened: Int32,
     position: Int32,
-) -> int:
+) -> Integer:
     """Cover a task by cheapest augmenting paths: one path that carries all if there is one, else several.
 
     Fills `cells` and `amounts` (movement of the cell's value; the task's own cell first); returns the length, 0
@@ -253,7 +253,7 @@ def cheapest_circuit(
 
 
 @device
-def settle(cells: Int32, amounts: Int64, length: int, height: int, width: int) -> int:
+def settle(cells: Int32, amounts: Int64, length: int, height: int, width: int) -> Integer:
     """Turn flows into movements of values and drop the cells whose flows cancelled; returns the new length."""
     kept = 0
     for q in range(length):
