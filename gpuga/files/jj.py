@@ -12,7 +12,7 @@ Bounds beyond exact arithmetic (about 10^18) mean "no bound".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ from gpuga.table.weights import weigh
 FIELDS = ("index", "value", "weight", "status", "lb", "ub", "lower", "upper", "sliding")
 LETTERS = {"s": Status.SUPPRESSIBLE, "u": Status.SENSITIVE, "z": Status.FROZEN, "m": Status.SUPPRESSED}
 NO_BOUND = "100000000000000000000"
+LARGEST_SIGN = 10**6
 
 _FIRST_CELL = 3  # the line of the first cell, counted from 1
 
@@ -65,7 +66,7 @@ def _parse(path: Path, lines: list[str], levels: str | None, weights: str | None
     names = ("value", "lower", "upper", "sliding", "lb", "ub")
     figures = {n: decimals(column[n], n, infinite=n in ("lb", "ub")) for n in names}
     equations = _equations(lines, 2 + count, position)
-    rhs = decimals([rhs for rhs, _, _ in equations], "right-hand side")
+    rhs = decimals(equations.rhs, "right-hand side")
     digits = max(rhs.digits, *(f.digits for f in figures.values()))
     value = figures["value"].scaled(digits)
     level = _levels([figures[n].scaled(digits) for n in names[1:4]], status, value, 10**digits, levels)
@@ -76,7 +77,7 @@ def _parse(path: Path, lines: list[str], levels: str | None, weights: str | None
         weighed, weight_scale = weight.scaled(weight.digits), 10**weight.digits
     else:
         weighed, weight_scale = weigh(weights, value, 10**digits, None)
-    table_lines = _csr(equations, rhs.scaled(digits))
+    table_lines = equations.lines(rhs.scaled(digits))
     _refuse_non_additive(table_lines, value, 10**digits, _FIRST_CELL + count + 1)
     return Table.build(
         value,
@@ -105,35 +106,45 @@ def _count(lines: list[str], at: int, what: str) -> int:
     return count
 
 
-def _cell_columns(lines: list[str], count: int) -> dict[str, Sequence[str]]:
+def _cell_columns(lines: list[str], count: int) -> dict[str, list[str]]:
     if count == 0:
         raise InputError("has no cells", line=2)
-    rows = [text.split() for text in lines[2 : 2 + count]]
-    for at, row in enumerate(rows):
-        if len(row) != len(FIELDS):
-            raise InputError(f"has {len(row)} fields, a cell has {len(FIELDS)}", cell=at)
-    return dict(zip(FIELDS, zip(*rows, strict=True), strict=True))
+    flat = "\n".join(lines[2 : 2 + count]).split()
+    width = len(FIELDS)
+    if len(flat) != count * width or not set(flat[FIELDS.index("status") :: width]) <= set(LETTERS):
+        _refuse_uneven(lines[2 : 2 + count])
+    return {name: flat[at::width] for at, name in enumerate(FIELDS)}
 
 
-def _positions(index: Sequence[str]) -> dict[str, int]:
+def _refuse_uneven(lines: list[str]) -> None:
+    for at, text in enumerate(lines):
+        if (fields := len(text.split())) != len(FIELDS):
+            raise InputError(f"has {fields} fields, a cell has {len(FIELDS)}", cell=at)
+
+
+def _positions(index: list[str]) -> dict[str, int]:
     """Where each index stands; usually 0, 1, 2, ..."""
     position = {text: at for at, text in enumerate(index)}
     if len(position) < len(index):
         twice = next(at for at, text in enumerate(index) if position[text] != at)
         raise InputError("the same cell occurs twice", field="index", cell=position[index[twice]])
+    if "".join(index).isascii() and all(map(str.isdigit, index)):
+        return position
     for at, text in enumerate(index):
         if not (text.isascii() and text.isdigit()):
             raise InputError("is not an index", field="index", cell=at)
     return position
 
 
-def _status(column: Sequence[str]) -> NDArray[np.uint8]:
-    for at, letter in enumerate(column):
+def _status(column: list[str]) -> NDArray[np.uint8]:
+    for letter in set(column):
         if letter not in LETTERS:
             raise InputError(
-                f"unknown status {printable(letter, 20)!r}: it is s, u, m or z", field="status", cell=at
+                f"unknown status {printable(letter, 20)!r}: it is s, u, m or z",
+                field="status",
+                cell=column.index(letter),
             )
-    return np.array([LETTERS[letter] for letter in column], np.uint8)
+    return np.fromiter(map(LETTERS.__getitem__, column), np.uint8, len(column))
 
 
 def _levels(
@@ -161,44 +172,65 @@ def _refuse_frozen_sensitive(status: NDArray[np.uint8], lb: Ints, ub: Ints, leve
         )
 
 
-Equation = tuple[str, list[int], list[int]]
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """Right-hand sides as texts, sizes, and the cells and signs of all equations one after the other."""
+
+    rhs: list[str]
+    size: Ints
+    cell: Ints
+    sign: Ints
+
+    def lines(self, rhs: Ints) -> Lines:
+        """The lines, with right-hand sides in the table's units."""
+        line = np.repeat(np.arange(len(self.size)), self.size)
+        return csr_lines(len(self.size), line, self.cell, self.sign, rhs)
 
 
-def _equations(lines: list[str], at: int, position: dict[str, int]) -> list[Equation]:
-    """Right-hand side, cells and signs of every equation."""
+def _equations(lines: list[str], at: int, position: dict[str, int]) -> Equations:
     count = _count(lines, at, "equations")
-    blank = str.maketrans("():", "   ")
-    found = []
-    for number in range(at + 1, at + 1 + count):
-        found.append(_equation(lines[number].translate(blank).split(), number + 1, position))
     if any(text.strip() for text in lines[at + 1 + count :]):
         raise InputError("there is more after the last equation", line=at + 2 + count)
+    block = "\n".join(lines[at + 1 : at + 1 + count])
+    for sign in "():":
+        block = block.replace(sign, " ")
+    tokens = [text.split() for text in block.split("\n")] if count else []
+    for number, token in enumerate(tokens, at + 2):
+        if len(token) < 2 or not token[1].isdigit() or len(token) != 2 + 2 * int(token[1][:12]):
+            raise InputError("is not an equation: rhs n : index (sign) ...", line=number)
+    size = np.array([len(token) // 2 - 1 for token in tokens], np.int64)
+    cells = [index for token in tokens for index in token[2::2]]
+    signs = [sign for token in tokens for sign in token[3::2]]
+    line_of = np.repeat(np.arange(at + 2, at + 2 + count), size)
+    cell = _cell_positions(cells, position, line_of)
+    _refuse_twice(cell, line_of, len(position))
+    return Equations([token[0] for token in tokens], size, cell, _signs(signs, line_of))
+
+
+def _cell_positions(cells: list[str], position: dict[str, int], line_of: Ints) -> Ints:
+    found = np.fromiter((position.get(index, -1) for index in cells), np.int64, len(cells))
+    if (found < 0).any():
+        at = int(np.argmax(found < 0))
+        raise InputError(f"there is no cell {printable(cells[at], 20)}", line=int(line_of[at]))
     return found
 
 
-def _equation(token: list[str], line: int, position: dict[str, int]) -> Equation:
-    if len(token) < 2 or not token[1].isdigit() or len(token) != 2 + 2 * int(token[1][:12]):
-        raise InputError("is not an equation: rhs n : index (sign) ...", line=line)
-    try:
-        cells = [position[index] for index in token[2::2]]
-        signs = [int(sign) for sign in token[3::2]]
-    except KeyError as fault:
-        raise InputError(f"there is no cell {printable(fault.args[0], 20)}", line=line) from None
-    except ValueError:
-        raise InputError("a sign is not an integer", line=line) from None
-    if len(set(cells)) < len(cells):
-        raise InputError("a cell occurs twice in the equation", line=line)
-    if any(abs(sign) > 10**6 for sign in signs):
-        raise InputError("a sign is too large", line=line)
-    return token[0], cells, signs
+def _refuse_twice(cell: Ints, line_of: Ints, cells: int) -> None:
+    key = np.sort(line_of * cells + cell)
+    if (again := np.flatnonzero(np.diff(key) == 0)).size:
+        raise InputError("a cell occurs twice in the equation", line=int(key[again[0]]) // cells)
 
 
-def _csr(equations: list[Equation], rhs: Ints) -> Lines:
-    sizes = np.array([len(cells) for _, cells, _ in equations], np.int64)
-    line = np.repeat(np.arange(len(equations)), sizes)
-    cell = np.array([c for _, cells, _ in equations for c in cells], np.int64)
-    coef = np.array([s for _, _, signs in equations for s in signs], np.int64)
-    return csr_lines(len(equations), line, cell, coef, rhs)
+def _signs(signs: list[str], line_of: Ints) -> Ints:
+    meaning: dict[str, int] = {}
+    for text in set(signs):
+        try:
+            meaning[text] = int(text)
+        except ValueError:
+            raise InputError("a sign is not an integer", line=int(line_of[signs.index(text)])) from None
+        if abs(meaning[text]) > LARGEST_SIGN:
+            raise InputError("a sign is too large", line=int(line_of[signs.index(text)]))
+    return np.fromiter(map(meaning.__getitem__, signs), np.int64, len(signs))
 
 
 def _refuse_non_additive(lines: Lines, value: Ints, scale: int, first_line: int) -> None:

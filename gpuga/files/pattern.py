@@ -7,7 +7,6 @@ table: `index,suppression`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,8 @@ from gpuga.files.read import Source
 from gpuga.files.source import read_text
 from gpuga.table.columns import FIGURES
 from gpuga.table.exact import shown
-from gpuga.table.table import Mask, Table
+from gpuga.table.grid import keys
+from gpuga.table.table import Ints, Mask, Table
 
 WORDS = ("published", "primary", "secondary")
 INDEX_NAMES = ("index", "cell", "cell_number", "position")
@@ -43,33 +43,28 @@ def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
     elif Path(path).suffix.lower() == ".parquet":
         raise InputError("the pattern of a table that is not Parquet is written as .csv", path=path)
     else:
-        header, rows, delimiter = _source_rows(source)
+        header, columns, delimiter = _source_columns(source)
         kept = [name for name in header if name != "suppression"]
-        out = _pattern_rows(source, header, rows, words)
-        write_rows(path, [*kept, "suppression"], out, delimiter)
+        out = [_shown_column(source, name, columns[header.index(name)], words) for name in kept]
+        write_rows(path, [*kept, "suppression"], zip(*out, words, strict=True), delimiter)
 
 
-def _source_rows(source: Source) -> tuple[list[str], Sequence[Sequence[str]], str]:
-    """Header and rows as texts, and the delimiter."""
+def _source_columns(source: Source) -> tuple[list[str], list[list[str]], str]:
+    """Header and columns as texts, and the delimiter."""
     if source.frame is None:
         sheet = parse_sheet(source.text, source.path)
-        return sheet.header, sheet.rows, sheet.delimiter
+        return sheet.header, sheet.columns, sheet.delimiter
     names = list(source.frame.column_names)
     columns = [["" if v is None else str(v) for v in source.frame.column(n).to_pylist()] for n in names]
-    return names, list(zip(*columns, strict=True)), ","
+    return names, columns, ","
 
 
-def _pattern_rows(
-    source: Source, header: list[str], rows: Sequence[Sequence[str]], words: list[str]
-) -> Iterator[list[str]]:
-    keep = [at for at, name in enumerate(header) if name != "suppression"]
-    blank = {at for at in keep if header[at] in FIGURES or header[at] in source.ignore}
-    for row, word in zip(rows, words, strict=False):
-        hidden = word != "published"
-        yield [*("" if hidden and at in blank else row[at] for at in keep), word]
-    for cell in range(len(rows), len(words)):
-        shown_row = _added_row(source.table, cell, words[cell])
-        yield [*(shown_row.get(header[at], "") for at in keep), words[cell]]
+def _shown_column(source: Source, name: str, column: list[str], words: list[str]) -> list[str]:
+    """A column of the pattern: figures of suppressed cells blank, added marginals at the end."""
+    if name in FIGURES or name in source.ignore:
+        column = [text if word == "published" else "" for text, word in zip(column, words, strict=False)]
+    added = range(source.table.given, len(words))
+    return [*column, *(_added_row(source.table, cell, words[cell]).get(name, "") for cell in added)]
 
 
 def _added_row(table: Table, cell: int, word: str) -> dict[str, str]:
@@ -122,32 +117,32 @@ def _pattern_columns(path: Path) -> tuple[dict[str, list[str]], str]:
             n: ["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in frame.column_names
         }, ""
     text = read_text(path)
-    return parse_sheet(text, path).columns(), text
+    return parse_sheet(text, path).by_name(), text
 
 
 def _matched(source: Source, columns: dict[str, list[str]]) -> Mask:
     table = source.table
     if "suppression" not in columns:
         raise InputError("has no column suppression: is it a pattern?", field="suppression")
-    words = [w.strip().lower() for w in columns["suppression"]]
-    for row, word in enumerate(words):
-        if word not in WORDS:
+    words = columns["suppression"]
+    for word in set(words):
+        if word.strip().lower() not in WORDS:
             what = f"{printable(word, 20)!r} is not one of {', '.join(WORDS)}"
-            raise InputError(what, field="suppression", cell=row)
+            raise InputError(what, field="suppression", cell=words.index(word))
     cells = _cells_of_rows(source, columns, len(words))
     if len(np.unique(cells)) < len(cells):
         order = np.argsort(cells, kind="stable")
         again = order[1:][np.diff(cells[order]) == 0]
         raise InputError("the same cell occurs twice", cell=int(again.min()))
     suppressed = table.forced.copy()
-    suppressed[cells] = [word != "published" for word in words]
+    suppressed[cells] = [word.strip().lower() != "published" for word in words]
     return suppressed
 
 
-def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> np.ndarray[Any, Any]:
+def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> Ints:
     grid = source.table.grid
     if grid is not None and all(d.name in columns for d in grid.dimensions):
-        return _by_labels(source.table, columns, rows)
+        return _by_labels(source.table, columns)
     for name in INDEX_NAMES:
         if name in columns:
             return _by_index(source, columns[name], name)
@@ -158,21 +153,27 @@ def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> 
     )
 
 
-def _by_labels(table: Table, columns: dict[str, list[str]], rows: int) -> np.ndarray[Any, Any]:
+def _by_labels(table: Table, columns: dict[str, list[str]]) -> Ints:
     assert table.grid is not None  # the caller has looked
-    places = [{code: i for i, code in enumerate(d.codes)} for d in table.grid.dimensions]
-    names = [d.name for d in table.grid.dimensions]
-    cell_at = {tuple(at): cell for cell, at in enumerate(table.grid.coordinate.tolist())}
-    found = np.zeros(rows, np.int64)
-    for row, labels in enumerate(zip(*(columns[n] for n in names), strict=True)):
-        place = tuple(p.get(label.strip(), -1) for p, label in zip(places, labels, strict=True))
-        if place not in cell_at:
-            raise InputError("is not a cell of the table", cell=row)
-        found[row] = cell_at[place]
-    return found
+    codes = []
+    for dimension in table.grid.dimensions:
+        place = {code: i for i, code in enumerate(dimension.codes)}
+        column = columns[dimension.name]
+        by_text = {text: place.get(text.strip(), -1) for text in set(column)}
+        codes.append(np.fromiter(map(by_text.__getitem__, column), np.int32, len(column)))
+    wanted = np.column_stack(codes)
+    unknown = (wanted < 0).any(axis=1)
+    key = keys(np.concatenate([table.grid.coordinate, np.maximum(wanted, 0)]), table.grid.shape)
+    here, asked = key[: len(table)], key[len(table) :]
+    order = np.argsort(here)
+    at = np.minimum(np.searchsorted(here[order], asked), len(table) - 1)
+    unknown |= here[order][at] != asked
+    if unknown.any():
+        raise InputError("is not a cell of the table", cell=int(np.argmax(unknown)))
+    return order[at]
 
 
-def _by_index(source: Source, column: list[str], name: str) -> np.ndarray[Any, Any]:
+def _by_index(source: Source, column: list[str], name: str) -> Ints:
     if source.path.suffix.lower() == ".jj":
         position = {index: cell for cell, index in enumerate(jj_indices(source.text))}
     else:

@@ -149,10 +149,12 @@ def _refuse_explosion(grid: Grid) -> None:
 
 def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, NDArray[np.int32]]:
     """A dimension from the codes of all rows: by its hierarchy, else flat with one total."""
+    entries = labels.tolist() if isinstance(labels, np.ndarray) else labels
     position: dict[str, int] = {}
-    code = np.fromiter(
-        (position.setdefault(str(label).strip(), len(position)) for label in labels), np.int32, len(labels)
-    )
+    of_entry = {
+        entry: position.setdefault(str(entry).strip(), len(position)) for entry in dict.fromkeys(entries)
+    }
+    code = np.fromiter(map(of_entry.__getitem__, entries), np.int32, len(entries))
     if "" in position:
         raise InputError("is blank", field=name, cell=int(np.argmax(code == position[""])))
     if (hierarchy := reading.hierarchies.get(name)) is not None:
@@ -215,14 +217,22 @@ def _status(columns: Mapping[str, Column], rows: int, cells: int) -> NDArray[np.
 
 
 def _looked_up(column: Column, known: Mapping[str, int], name: str, choice: str) -> NDArray[np.uint8]:
-    words = ["" if is_missing(w) else str(w).strip().lower().removesuffix(".0") for w in column]
-    unknown = {w for w in set(words) if w not in known}
-    if unknown:
-        row = next(i for i, w in enumerate(words) if w in unknown)
-        raise InputError(
-            f"unknown {name} {printable(words[row], 20)!r}: it is {choice}", field=name, cell=row
-        )
-    return np.array([known[w] for w in words], np.uint8)
+    entries = column.tolist() if isinstance(column, np.ndarray) else column
+    if set(map(type, entries)) != {str}:
+        entries = ["" if is_missing(entry) else entry for entry in entries]
+    meaning: dict[object, int] = {}
+    for row, entry in _first_rows(entries):
+        word = str(entry).strip().lower().removesuffix(".0")
+        if word not in known:
+            raise InputError(f"unknown {name} {printable(word, 20)!r}: it is {choice}", field=name, cell=row)
+        meaning[entry] = int(known[word])
+    return np.fromiter(map(meaning.__getitem__, entries), np.uint8, len(entries))
+
+
+def _first_rows(entries: Sequence[object]) -> list[tuple[int, object]]:
+    """Each distinct entry with the first row in which it stands."""
+    first = dict(zip(reversed(entries), range(len(entries) - 1, -1, -1), strict=True))
+    return sorted((row, entry) for entry, row in first.items())
 
 
 def _levels(

@@ -59,7 +59,8 @@ def decimals(values: Sequence[object] | NDArray[np.generic], field: str, infinit
         return _from_integers(values, field)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return _from_floats(values.astype(np.float64), field, infinite)
-    texts = [_text(v) for v in values]
+    plain = isinstance(values, list) and set(map(type, values)) == {str}
+    texts: list[str] = list(map(str.strip, values)) if plain else [_text(v) for v in values]  # type: ignore[arg-type]
     return _from_texts(texts, field, infinite)
 
 
@@ -111,7 +112,7 @@ def _from_floats(values: NDArray[np.float64], field: str, infinite: bool) -> Dec
 
 
 def _from_texts(texts: list[str], field: str, infinite: bool) -> Decimals:
-    present = np.fromiter((t != "" for t in texts), bool, len(texts))
+    present = np.fromiter(map(bool, texts), bool, len(texts))
     filled = texts if present.all() else [t or "0" for t in texts]
     plain = _plainly(filled, present, field)
     return _carefully(filled, present, field, infinite) if plain is None else plain
@@ -122,7 +123,7 @@ def _plainly(texts: list[str], present: Mask, field: str) -> Decimals | None:
     rest = "\n".join(texts).encode("ascii", "replace").translate(None, b"0123456789+-\n")
     try:
         if not rest:
-            return _plain(np.array([int(t) for t in texts], np.int64), 0, present, field)
+            return _plain(np.array(list(map(int, texts)), np.int64), 0, present, field)
         return None if rest.strip(b".") else _from_pointed(texts, present, field)
     except (ValueError, OverflowError):
         return None
