@@ -1,1 +1,24 @@
-"""Microdata: tabulation, local suppression and global recoding."""
+"""Microdata: from records to a table with primaries (`tabulate`), and protection of the records themselves."""
+
+from gpuga.microdata.contributions import Layout
+from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, Rule, Zeros, parse_rule
+from gpuga.microdata.protect import MicrodataProtection, Wish, protect_file, protect_records
+from gpuga.microdata.table_file import write_tabulation
+from gpuga.microdata.tabulate import Tabulation, tabulate
+
+__all__ = [
+    "Dominance",
+    "Frequency",
+    "Layout",
+    "MicrodataProtection",
+    "PercentRule",
+    "Rule",
+    "Tabulation",
+    "Wish",
+    "Zeros",
+    "parse_rule",
+    "protect_file",
+    "protect_records",
+    "tabulate",
+    "write_tabulation",
+]

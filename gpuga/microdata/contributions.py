@@ -129,11 +129,11 @@ def _refuse_uncoded(records: Records, name: str, i: int, dimension: Dimension) -
     records.refuse_blank(name)
     column = records.column(name)
     inner = [code for code, leaf in zip(dimension.codes, dimension.is_leaf, strict=True) if not leaf]
-    sql = f"SELECT min(rowid) FROM records WHERE NOT EXISTS (SELECT 1 FROM code{i} WHERE text = {column})"
+    sql = f"SELECT min(rowid) FROM records WHERE NOT EXISTS (SELECT 1 FROM code{i} WHERE text = trim({column}))"
     row = records.run(sql).fetchone()[0]
     if row is None:
         return
-    code = str(records.run(f"SELECT {column} FROM records WHERE rowid = ?", [row]).fetchone()[0])
+    code = str(records.run(f"SELECT trim({column}) FROM records WHERE rowid = ?", [row]).fetchone()[0])
     what = "is a sub-total or the total, records need a code at the bottom" if code in inner else "is not in the hierarchy"
     raise records.complain(int(row), name, f"code {printable(code)!r} {what}")
 
@@ -153,7 +153,7 @@ def _enter(
     """Build `entry`, joining the records of one contributor within an elementary cell."""
     places = ", ".join(f"code{i}.position AS d{i}" for i in range(dimensions))
     joins = " ".join(
-        f"JOIN code{i} ON code{i}.text = r.{records.column(name)}" for i, name in enumerate(layout.by)
+        f"JOIN code{i} ON code{i}.text = trim(r.{records.column(name)})" for i, name in enumerate(layout.by)
     )
     waived = "false"
     if layout.waiver is not None:

@@ -193,23 +193,70 @@ def _ascend(masks: Ints, slack: Ints, price: Ints) -> None:
 
 
 @njit(cache=True)
-def feasible_prices(start: Ints, masks: Ints, costs: Ints, hint: Ints) -> Ints:
-    """Prices of the sets that never exceed a field's cost (a feasible dual solution), near the hint and maximal.
+def _packing(masks: Ints, costs: Ints) -> NDArray[np.float64]:
+    """Prices of greatest sum such that no field's sets cost more than the field: the simplex method on a dense tableau.
 
-    `hint` int64[nnz] are prices that may be slightly infeasible: each is lowered to what its fields still allow.
+    Larger sets are worth a trifle more: a recoding protects them last. Pivots are limited, a price in between is
+    feasible too.
+    """
+    n, m = len(masks), len(costs)
+    tableau = np.zeros((m + 1, n + m + 1))
+    basis = np.arange(n, n + m)
+    for s in range(n):
+        size = 0
+        for f in range(m):
+            if (masks[s] >> f) & 1:
+                tableau[f, s] = 1.0
+                size += 1
+        tableau[m, s] = -(1.0 + 1e-5 * size)
+    for f in range(m):
+        tableau[f, n + f] = 1.0
+        tableau[f, n + m] = costs[f]
+    for _ in range(20 * (n + m)):
+        enter = np.argmin(tableau[m, : n + m])
+        if tableau[m, enter] > -1e-9:
+            break
+        leave, least = -1, np.inf
+        for f in range(m):
+            if tableau[f, enter] > 1e-9:
+                ratio = tableau[f, n + m] / tableau[f, enter]
+                if ratio < least:
+                    leave, least = f, ratio
+        if leave < 0:
+            break
+        tableau[leave] /= tableau[leave, enter]
+        for row in range(m + 1):
+            if row != leave and tableau[row, enter] != 0.0:
+                tableau[row] -= tableau[row, enter] * tableau[leave]
+        basis[leave] = enter
+    prices = np.zeros(n)
+    for f in range(m):
+        if basis[f] < n:
+            prices[basis[f]] = tableau[f, n + m]
+    return prices
+
+
+@njit(cache=True)
+def feasible_prices(start: Ints, masks: Ints, costs: Ints) -> Ints:
+    """Integer prices of the sets that never exceed a field's cost: a feasible dual solution, near the best one.
+
+    The prices of the linear program are rounded down, lowered where their fields do not allow them, and then raised as
+    far as possible one after the other.
     """
     prices = np.zeros(len(masks), np.int64)
     for g in range(len(start) - 1):
+        sets = masks[start[g] : start[g + 1]]
+        hint = _packing(sets, costs[g])
         slack = costs[g].copy()
-        for s in range(start[g], start[g + 1]):
-            price = hint[s]
+        for s in range(len(sets)):
+            price = np.int64(np.floor(hint[s] + 1e-6))
             for f in range(len(slack)):
-                if (masks[s] >> f) & 1 and slack[f] < price:
+                if (sets[s] >> f) & 1 and slack[f] < price:
                     price = slack[f]
             if price > 0:
-                prices[s] = price
+                prices[start[g] + s] = price
                 for f in range(len(slack)):
-                    if (masks[s] >> f) & 1:
+                    if (sets[s] >> f) & 1:
                         slack[f] -= price
-        _ascend(masks[start[g] : start[g + 1]], slack, prices[start[g] : start[g + 1]])
+        _ascend(sets, slack, prices[start[g] : start[g + 1]])
     return prices

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from numpy.typing import NDArray
 
 from gpuga.errors import InputError, MissingExtra, printable
 
@@ -94,6 +96,13 @@ class Records:
         elif kind not in ("Invalid Input Error", "CSV Error", "IO Error"):
             what = f"could not be read ({printable(kind)})"
         return InputError(what, path=self.path, line=int(line[1]) if line else None)
+
+    def append(self, table: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Append columns of equal length, in the table's order, to a table."""
+        columns = dict(arrays)  # found by its name in the statement below
+        self.connection.register("columns_to_append", columns)
+        self.run(f"INSERT INTO {table} SELECT * FROM columns_to_append")
+        self.connection.unregister("columns_to_append")
 
     def header(self) -> list[str]:
         """The file's column names, in order."""

@@ -21,19 +21,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError
-from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Model, Status
 from gpuga.microdata.cover import feasible_prices
 from gpuga.microdata.histogram import Frequencies, combine, unprotected_weights
 from gpuga.microdata.problem import Problem
-from gpuga.microdata.unsafe import Families, families, set_masks, unsafe_words
+from gpuga.microdata.unsafe import families, set_masks, unsafe_words
 
 Ints = NDArray[np.int64]
 
 FINENESS = 60
 """Prices are kept in sixtieths of the cost unit: dual solutions of small covering problems have small denominators."""
-LP_FAMILIES = 3000
-"""The largest families get prices from a linear program, the others by ascent."""
 MOST_RULES = 2**20
 """Rules of one table's fields that are tabulated at most."""
 MOST_RECODINGS = 2**22
@@ -104,7 +100,7 @@ def priced(problem: Problem, tables: Frequencies, recoding: Sequence[int]) -> Fr
     grouped = families(unsafe_words(codes, sizes, problem.keys), problem.costs.record_class)
     start, key, masks = set_masks(grouped.words, problem.keys)
     costs = problem.costs.suppress[grouped.cost_class] * FINENESS
-    prices = feasible_prices(start, masks, costs, _linear_prices(grouped, start, masks, costs))
+    prices = feasible_prices(start, masks, costs)
     family = np.repeat(np.arange(len(grouped)), np.diff(start))
     weight = np.zeros_like(tables.count)
     for position in range(len(problem.keys)):
@@ -122,33 +118,6 @@ def priced(problem: Problem, tables: Frequencies, recoding: Sequence[int]) -> Fr
 def _add(weight: Ints, cell: Ints, record: Ints, price: Ints) -> None:
     for i in range(len(record)):
         weight[cell[record[i]]] += price[i]
-
-
-def _linear_prices(grouped: Families, start: Ints, masks: Ints, costs: Ints) -> Ints:
-    """Prices of the largest families from one block-diagonal linear program, rounded down; 0 for the others.
-
-    Among equally good prices those of larger keys are preferred: a recoding protects them last.
-    """
-    hint = np.zeros(len(masks), np.int64)
-    largest = np.sort(np.argsort(-grouped.size, kind="stable")[:LP_FAMILIES])
-    if len(largest) == 0:
-        return hint
-    fields = costs.shape[1]
-    entry = np.concatenate([np.arange(start[g], start[g + 1]) for g in largest])
-    block = np.repeat(np.arange(len(largest)), start[largest + 1] - start[largest])
-    bits = ((masks[entry][:, None] >> np.arange(fields)) & 1).astype(bool)
-    column, field = np.nonzero(bits)
-    size = bits.sum(axis=1)
-    model = Model(
-        cost=1 + 1e-5 * size, lower=np.zeros(len(entry)), upper=np.full(len(entry), np.inf),
-        row_lower=np.full(len(largest) * fields, -np.inf), row_upper=costs[largest].reshape(-1).astype(float),
-        start=np.concatenate([[0], np.cumsum(size)]).astype(np.int32),
-        index=(block[column] * fields + field).astype(np.int32), value=np.ones(len(column)), maximise=True,
-    )  # fmt: skip
-    answer = Highs().session(model).solve()
-    if answer.status is Status.OPTIMAL:
-        hint[entry] = np.floor(np.maximum(answer.x, 0) + 1e-6).astype(np.int64)
-    return hint
 
 
 @dataclass(frozen=True)

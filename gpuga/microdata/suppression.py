@@ -18,7 +18,6 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from gpuga.errors import Infeasible, printable
-from gpuga.microdata.cover import cheapest_covers
 from gpuga.microdata.problem import Problem, Suppressions, local_suppression
 from gpuga.microdata.unsafe import Families, minucs, set_masks, unsafe_words
 
@@ -134,9 +133,10 @@ def _give_back(problem: Problem, codes: Codes, left: Codes, sizes: Ints) -> None
     """Restore scores, record by record, that nothing rare depends on any more.
 
     A restored score only raises counts, so it endangers no other record. Records are tried together, one field at a
-    time: those in which the restored field would lie in a rare combination lose it again before the next field.
+    time, dearest first: those in which the restored field would lie in a rare combination lose it again before the
+    next field.
     """
-    for field in range(problem.fields):
+    for field in np.argsort(-problem.costs.suppress.max(axis=0), kind="stable"):
         gone = np.flatnonzero((codes[:, field] >= 0) & (left[:, field] < 0))
         if len(gone) == 0:
             continue
@@ -149,5 +149,3 @@ def _give_back(problem: Problem, codes: Codes, left: Codes, sizes: Ints) -> None
             left[bad, field] = -1
             gone = np.setdiff1d(gone, bad)
 
-
-__all__ = ["Suppressed", "cheapest_covers", "minimal_covers", "suppress"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
+from gpuga.files.hrc import read_hierarchy
 from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
-from gpuga.microdata.primary_rules import Rule, Zeros, required_level
+from gpuga.microdata.primary_rules import Contributions, Rule, Zeros, required_level
 from gpuga.microdata.records import Records
 from gpuga.microdata.singletons import Group, crowded_lines, groups
-from gpuga.table.grid import flat_dimension, grid_lines
+from gpuga.table.grid import dimension_from_parents, flat_dimension, grid_lines
 from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
 
 RESERVED = {
@@ -61,6 +62,17 @@ class Tabulation:
         level = math.ceil(group.level)
         return min(level, self.group_value(group) - self.lb * len(group.members)), level
 
+    def summary(self) -> dict[str, int]:
+        """Counts that say how the table came out; no value."""
+        return {
+            "schema": 1,
+            "records": self.records,
+            "cells": len(self.value),
+            "primaries": int(self.primary.sum()),
+            "groups": len(self.groups),
+            "singleton_groups": sum(group.reason == "singleton" for group in self.groups),
+        }
+
     def table(self) -> Table:
         """The table in memory: cells, then one sensitive cell and one line per group."""
         n, added = len(self.value), len(self.groups)
@@ -70,6 +82,7 @@ class Tabulation:
         upper = np.concatenate([self.level, np.array([up for _, up in levels], np.int64)])
         status = np.full(n + added, Status.SENSITIVE, np.uint8)
         status[:n][~self.primary] = Status.SUPPRESSIBLE
+        status[:n][~self.primary & (self.value == 0)] = Status.FROZEN
         weight = np.abs(self.value) if self.cost is None else self.cost
         floor = [self.lb * len(g.members) for g in self.groups]
         return Table.build(
@@ -103,7 +116,7 @@ def tabulate(
     layout: Layout,
     rules: Sequence[Rule],
     *,
-    hierarchies: Mapping[str, Dimension] | None = None,
+    hierarchies: Mapping[str, Dimension | str | Path] | None = None,
     zeros: Zeros | None = None,
     singletons: bool = True,
     total: str = "Total",
@@ -112,19 +125,21 @@ def tabulate(
 ) -> Tabulation:
     """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a primary).
 
-    `hierarchies` gives a dimension its codes and sub-totals; a dimension without one is flat. `singletons` also
-    protects primaries of one line against each other.
+    `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension without one is
+    flat. `singletons` also protects primaries of one line against each other.
     """
     zeros = zeros or Zeros()
-    _check_call(layout, rules, hierarchies or {})
+    trees = {name: _tree(name, given, total) for name, given in (hierarchies or {}).items()}
+    _check_call(layout, rules, trees)
     with Records(path, delimiter, threads) as records:
         records.load(layout.columns)
         dimensions = [
-            (hierarchies or {}).get(name) or _flat(records, name, total) for name in layout.by
+            trees[name] if name in trees else _flat(records, name, total) for name in layout.by
         ]
         scales = prepare(records, layout, dimensions)
         reach = max(rule.reach for rule in rules)
         cells = collect(records, dimensions, reach, scales)
+        cells = _with_unused(cells, dimensions)
         needed = [required_level(c, rules, zeros, cells.scale) for c in cells.contributions]
         grid = Grid(tuple(dimensions), cells.coordinate)
         primary = np.array([level is not None for level in needed], bool)
@@ -145,14 +160,40 @@ def _check_call(layout: Layout, rules: Sequence[Rule], hierarchies: Mapping[str,
             raise InputError(f"{printable(name)} is not among the dimensions", field="--hierarchy")
 
 
+def _tree(name: str, given: Dimension | str | Path, total: str) -> Dimension:
+    """A hierarchical dimension, from its file where that is given."""
+    if isinstance(given, Dimension):
+        return given
+    hierarchy = read_hierarchy(given)
+    parents = [total if parent is None else parent for parent in hierarchy.parents]
+    return dimension_from_parents(name, [*hierarchy.codes, total], [*parents, None])
+
+
 def _flat(records: Records, name: str, total: str) -> Dimension:
     """A dimension of the codes that occur, in order."""
     records.refuse_blank(name)
     column = records.column(name)
-    codes = [str(r[0]) for r in records.run(f"SELECT DISTINCT {column} FROM records ORDER BY 1").fetchall()]
+    codes = [str(r[0]) for r in records.run(f"SELECT DISTINCT trim({column}) FROM records").fetchall()]
     if total in codes:
-        records.refuse_where(f"{column} = ?", name, "is the code of the total; choose another with --total", [total])
+        records.refuse_where(f"trim({column}) = ?", name, "is the code of the total; choose another with --total", [total])
     return flat_dimension(name, sorted(codes), total)
+
+
+def _with_unused(cells: Cells, dimensions: Sequence[Dimension]) -> Cells:
+    """Codes of a hierarchy without any record get one cell, in the totals of the other dimensions, that is zero."""
+    added = []
+    for axis, dimension in enumerate(dimensions):
+        unused = np.setdiff1d(np.arange(len(dimension.codes)), cells.coordinate[:, axis])
+        added += [[int(code) if d == axis else other.root for d, other in enumerate(dimensions)] for code in unused]
+    if not added:
+        return cells
+    empty = Contributions(0, 0, 0, 0, (), cells.one)
+    return replace(
+        cells,
+        coordinate=np.concatenate([cells.coordinate, np.array(added, np.int32)]),
+        contributions=[*cells.contributions, *[empty] * len(added)],
+        cost=None if cells.cost is None else np.concatenate([cells.cost, np.zeros(len(added), np.int64)]),
+    )
 
 
 def _groups(

@@ -1,0 +1,63 @@
+"""`gpuga microdata protect`: local suppression and global recoding of the records themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpuga.cli.options import json_option, quiet_option
+
+
+@click.group()
+def microdata() -> None:
+    """Protect microdata by local suppression and global recoding."""
+
+
+@microdata.command()
+@click.argument("file", type=click.Path())
+@click.option("--fields", required=True, metavar="A,B,C", help="The identifying fields.")
+@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Ends in .csv or .parquet.")
+@click.option(
+    "--dimension", type=click.IntRange(0, 63), default=3, show_default=True, help="Keys of up to this many fields."
+)
+@click.option(
+    "--threshold", default="3", show_default=True, metavar="N",
+    help="A combination that fewer records share is unsafe; by number of fields: 1:10,2:5,3:3.",
+)  # fmt: skip
+@click.option("--key", "keys", multiple=True, metavar="A,B:N", help="One more key with its threshold.")
+@click.option(
+    "--recode", multiple=True, metavar="FIELD=RULES",
+    help="width:5,10 | ranges:0-17;18-|0- | prefix:3,2 | hrc:FILE | file:FILE, from fine to coarse.",
+)  # fmt: skip
+@click.option("--cost", type=click.Choice(["entropy", "linear"]), default="entropy", show_default=True)
+@click.option("--suppress-cost", multiple=True, metavar="FIELD=C", help="With --cost linear.  [default: 1]")
+@click.option("--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="With --cost linear: cost of each rule.")
+@click.option("--cap", multiple=True, metavar="FIELD=N", help="At most this many suppressions of a field.")
+@click.option(
+    "--search", default="tabu", show_default=True, metavar="NAME",
+    help="iterative, repeated, tabu, annealing or exact.",
+)  # fmt: skip
+@click.option("--greedy", is_flag=True, help="Greedy instead of cheapest local suppressions.")
+@click.option("--missing", default="missing", show_default=True, metavar="TEXT", help="Marks a suppressed score.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--evaluations", type=click.IntRange(1), default=200, show_default=True, help="Limit of the search.")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]")
+@click.option("--delimiter", default=",", show_default=True, help="What separates the columns of a CSV file.")
+@json_option
+@quiet_option
+def protect(file: str, out: str, json_path: str | None, quiet: bool, **wanted: Any) -> None:
+    """Recode and suppress scores in FILE until no combination of identifying fields is rare."""
+    from gpuga.cli.report import write_json
+    from gpuga.files.atomic import check_writable
+    from gpuga.microdata import protect_file
+    from gpuga.microdata.words import protect_wish
+
+    if json_path:
+        check_writable(json_path)
+    content = protect_file(file, out, protect_wish(**wanted)).account()
+    if json_path:
+        write_json(json_path, content)
+    if not quiet:
+        for name, figure in content.items():
+            click.echo(f"{name.replace('_', ' ')}: {figure}")
