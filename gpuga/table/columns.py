@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
-from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates, grid_lines
+from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
 from gpuga.table.levels import DEFAULT_RULE, parse_rule
 from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.weights import weigh
@@ -102,7 +102,7 @@ def table_from_columns(columns: Mapping[str, Column], reading: Reading, name: st
     weight, weight_scale = _weights(figures, added, value, 10**digits, contributors, reading.weights)
     return Table.build(
         value,
-        grid_lines(added.grid),
+        added.lines,
         status=status,
         weight=weight,
         lb=lb,

@@ -100,14 +100,15 @@ def _lines_along(grid: Grid, axis: int) -> tuple[Ints, Ints, Ints, Ints, int]:
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """Marginals that were missing, and which cells each of them sums.
+    """A grid with the marginals that were missing, its lines, and which cells each added one sums.
 
-    Cells are numbered: the given ones first, then the added ones. A round is a pair `part`, `total`
+    Cells are numbered: the `given` ones first, then the added ones. A round is a pair `part`, `total`
     (int64 arrays of equal length): cell `part[i]` belongs to the added cell `total[i]`; the totals of
     one round are parts only in later rounds.
     """
 
     grid: Grid
+    lines: Lines
     given: int
     rounds: tuple[tuple[Ints, Ints], ...]
 
@@ -122,26 +123,40 @@ class Added:
 def add_marginals(grid: Grid) -> Added:
     """The grid with every total of which a part is there; added cells come after the given ones."""
     coordinate = grid.coordinate
-    rounds = []
     for axis, dimension in enumerate(grid.dimensions):
         for depth in range(int(dimension.depth.max(initial=0)), 0, -1):
-            part = np.flatnonzero(dimension.depth[coordinate[:, axis]] == depth)
-            above = coordinate[part]
+            depths = dimension.depth[coordinate[:, axis]]
+            above = coordinate[depths == depth]
             above[:, axis] = dimension.parent[above[:, axis]]
-            there = coordinate[dimension.depth[coordinate[:, axis]] == depth - 1]
-            new, missing, total = _not_among(above, there, grid.shape)
-            if len(new):
-                rounds.append((part[missing], len(coordinate) + total))
-                coordinate = np.concatenate([coordinate, new])
-    return Added(Grid(grid.dimensions, coordinate), len(grid.coordinate), tuple(rounds))
+            new = _not_among(above, coordinate[depths == depth - 1], grid.shape)
+            coordinate = np.concatenate([coordinate, new])
+    closed = Grid(grid.dimensions, coordinate)
+    lines = grid_lines(closed)
+    return Added(closed, lines, len(grid.coordinate), _rounds(closed, lines, len(grid.coordinate)))
 
 
-def _not_among(rows: Coordinates, there: Coordinates, shape: Sequence[int]) -> tuple[Coordinates, Ints, Ints]:
-    """The distinct rows that are not there, which rows they are, and for each of these its distinct row."""
+def _rounds(grid: Grid, lines: Lines, given: int) -> tuple[tuple[Ints, Ints], ...]:
+    """For every added cell the parts of one of its lines, the cells deepest in all dimensions first."""
+    if len(grid.coordinate) == given:
+        return ()
+    total_of_line = lines.cell[lines.start[1:] - 1].astype(np.int64)
+    added, line = np.unique(total_of_line, return_index=True)
+    chosen = np.zeros(len(lines), bool)
+    chosen[line[added >= given]] = True
+    entry = chosen[lines.line_of_entry] & (lines.coef > 0)
+    part = lines.cell[entry].astype(np.int64)
+    total = total_of_line[lines.line_of_entry[entry]]
+    codes = grid.coordinate.T
+    depth = np.sum([d.depth[c] for d, c in zip(grid.dimensions, codes, strict=True)], axis=0)[total]
+    return tuple((part[depth == d], total[depth == d]) for d in np.unique(depth)[::-1])
+
+
+def _not_among(rows: Coordinates, there: Coordinates, shape: Sequence[int]) -> Coordinates:
+    """The distinct rows that are not there, in order."""
     key = keys(np.concatenate([rows, there]), shape)
     missing = np.flatnonzero(~np.isin(key[: len(rows)], key[len(rows) :]))
-    _, first, total = np.unique(key[missing], return_index=True, return_inverse=True)
-    return rows[missing[first]], missing, total
+    _, first = np.unique(key[missing], return_index=True)
+    return rows[missing[first]]
 
 
 def duplicates(grid: Grid) -> tuple[int, int] | None:

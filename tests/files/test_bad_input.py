@@ -1,4 +1,4 @@
-"""Bad input ends in exit code 2 with one sentence that names file, line and field, quickly and without values."""
+"""Bad input ends in exit code 2 with one sentence that names file, line and field, and no values."""
 
 from __future__ import annotations
 

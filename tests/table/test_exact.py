@@ -1,0 +1,92 @@
+"""Numbers come in exactly, or not at all."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuga.errors import InputError
+from gpuga.table import INFINITE
+from gpuga.table.exact import decimals, shown
+from gpuga.table.levels import parse_rule
+
+written = st.decimals(min_value=-(10**9), max_value=10**9, places=4, allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(written, min_size=1))
+def test_texts_become_exactly_what_they_say(numbers: list[Decimal]) -> None:
+    column = decimals([str(n) for n in numbers], "value")
+    assert [Fraction(int(m), 10**column.digits) for m in column.mantissa] == [Fraction(n) for n in numbers]
+    assert column.digits <= 4
+
+
+@given(st.lists(written, min_size=1))
+def test_what_is_shown_reads_back(numbers: list[Decimal]) -> None:
+    column = decimals(numbers, "value")
+    texts = [shown(int(m), 10**column.digits) for m in column.mantissa]
+    assert [Fraction(t) for t in texts] == [Fraction(n) for n in numbers]
+
+
+@given(st.lists(st.integers(-(10**7), 10**7), min_size=1), st.integers(0, 5))
+def test_floats_stand_for_their_shortest_decimals(mantissa: list[int], digits: int) -> None:
+    column = decimals(np.array([float(Decimal(m).scaleb(-digits)) for m in mantissa]), "value")
+    assert column.scaled(max(digits, column.digits)).tolist() == [
+        m * 10 ** (max(digits, column.digits) - digits) for m in mantissa
+    ]
+
+
+def test_the_scale_is_the_smallest_that_shows_all() -> None:
+    assert decimals(["1.500", "2", "0.25", "1e-1"], "value").digits == 2
+    assert decimals(["10", "20.0", "3e2"], "value").digits == 0
+
+
+@pytest.mark.parametrize("text", ["", " ", "."])
+def test_blanks_are_missing_and_lone_points_are_not_numbers(text: str) -> None:
+    if text.strip():
+        with pytest.raises(InputError):
+            decimals([text], "value")
+    else:
+        assert not decimals([text], "value").present.any()
+
+
+@pytest.mark.parametrize(
+    "text", ["nan", "inf", "1e400", "0x10", "1_000", "--1", "1.2.3", "1-2", "٣", "1e-400", "+", "1 2"]
+)
+def test_what_is_no_number_is_refused_with_its_row(text: str) -> None:
+    with pytest.raises(InputError) as fault:
+        decimals(["1", text, "2"], "value")
+    assert fault.value.cell == 1
+
+
+def test_bounds_may_be_infinite_or_beyond_arithmetic() -> None:
+    column = decimals(["inf", "-inf", "1e30", "-" + "9" * 25, "5"], "ub", infinite=True)
+    assert column.bounds(2).tolist() == [INFINITE, -INFINITE, INFINITE, -INFINITE, 500]
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "scale", "level"),
+    [
+        ("15%", 100, 1, 15),
+        ("15%", 101, 1, 16),
+        ("15%", -101, 1, 16),
+        ("max(1,10%)", 3, 1, 1),
+        ("max(1, 10%)", 45, 1, 5),
+        ("max(1,10%)", 45, 10, 10),
+        ("2.5", 45, 10, 25),
+        ("0%", 45, 1, 0),
+        ("12.5%", 8, 1, 1),
+    ],
+)
+def test_levels_are_rounded_up_to_a_unit(rule: str, value: int, scale: int, level: int) -> None:
+    assert parse_rule(rule).levels(np.array([value]), scale).tolist() == [level]
+
+
+@given(st.integers(0, 2**59), st.integers(1, 200))
+def test_levels_of_large_values_are_exact(value: int, percent: int) -> None:
+    level = int(parse_rule(f"{percent}%").levels(np.array([value]), 1)[0])
+    assert 0 <= Fraction(level) - Fraction(value * percent, 100) < 1

@@ -1,0 +1,114 @@
+"""Random test tables are what the papers say, and the same seed makes the same table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuga.errors import InputError
+from gpuga.table import INFINITE, Status, Table, plane_of
+from gpuga.table.generate import class1, class2, herrington, smith2d, smith3d
+
+MADE = [
+    lambda seed: class1(12, 9, seed),
+    lambda seed: class2(12, 9, seed),
+    lambda seed: herrington(12, 9, 0.05, seed),
+    lambda seed: smith2d(12, 9, 0.1, 0.2, seed),
+    lambda seed: smith3d((6, 16, 5), 0.1, 0.2, seed, hierarchical=2),
+]
+
+
+def inner(table: Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    assert table.grid is not None
+    leaf = [d.is_leaf[table.grid.coordinate[:, axis]] for axis, d in enumerate(table.grid.dimensions)]
+    return np.logical_and.reduce(leaf)
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_the_same_seed_makes_the_same_table(make) -> None:  # type: ignore[no-untyped-def]
+    one, again, other = make(3), make(3), make(4)
+    assert np.array_equal(one.value, again.value)
+    assert np.array_equal(one.status, again.status)
+    assert not np.array_equal(one.value, other.value)
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_zeros_are_frozen_and_bounds_are_open(make) -> None:  # type: ignore[no-untyped-def]
+    table = make(1)
+    assert ((table.value == 0) == (table.status == Status.FROZEN)).all()
+    assert (table.lb == 0).all()
+    assert (table.ub == INFINITE).all()
+    assert not table.lines.residual(table.value).any()
+
+
+def test_class_1_protects_the_counts_one_to_four() -> None:
+    table = class1(50, 40, 1)
+    inside = inner(table)
+    assert len(table) == 51 * 41
+    assert table.value[inside].max() <= 499
+    assert np.array_equal(table.primary, inside & (table.value >= 1) & (table.value <= 4))
+    k = table.sensitive
+    assert np.array_equal(table.levels.upper[k], table.value[k])
+    assert np.array_equal(table.levels.lower[k], table.value[k] - 1)
+
+
+def test_class_2_levels_are_15_percent_rounded_up() -> None:
+    table = class2(60, 50, 1)
+    inside = inner(table)
+    assert table.value[inside].max() <= 1000
+    k = table.sensitive
+    assert np.array_equal(table.levels.upper[k], (15 * table.value[k] + 99) // 100)
+    assert np.array_equal(table.levels.lower[k], table.levels.upper[k])
+    assert 0.15 < table.primary[inside].mean() < 0.25
+    assert 0.02 < table.primary[~inside].mean() < 0.2
+
+
+def test_herrington_tables_have_the_share_of_sensitive_cells_and_reals() -> None:
+    table = herrington(100, 100, 0.01, 1)
+    assert len(table) == 10201
+    assert len(table.sensitive) == 100
+    assert table.scale == table.weight_scale == 1000
+    assert table.value[inner(table)].max() < 1000 * 1000
+    assert inner(table)[table.sensitive].all()
+
+
+def test_smith_shapes_count_the_totals_and_shares_count_all_cells() -> None:
+    table = smith3d((20, 9, 8), 0.2, 0.1, 1)
+    assert table.grid is not None
+    assert table.grid.shape == (20, 9, 8)
+    assert len(table) == 20 * 9 * 8
+    assert len(table.sensitive) == round(0.2 * len(table))
+    assert (table.value == 0).sum() >= round(0.1 * len(table))
+    assert table.contributors is not None
+    assert ((table.contributors == 0) == (table.value == 0)).all()
+
+
+def test_a_hierarchical_dimension_adds_lines_not_cells() -> None:
+    flat, tree = smith3d((6, 30, 5), 0.1, 0.2, 1), smith3d((6, 30, 5), 0.1, 0.2, 1, hierarchical=2)
+    assert len(flat) == len(tree)
+    assert len(tree.lines) > len(flat.lines)
+    assert tree.grid is not None
+    assert int(tree.grid.dimensions[1].depth.max()) == 2
+
+
+def test_two_way_tables_are_planes_and_others_are_not() -> None:
+    assert plane_of(class1(5, 7, 1)) is not None
+    assert plane_of(smith3d((4, 4, 4), 0.1, 0.1, 1)) is None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: class1(0, 5, 1),
+        lambda: class1(10**6, 10**6, 1),
+        lambda: class1(5, 5, -1),
+        lambda: herrington(5, 5, 1.5, 1),
+        lambda: smith2d(5, 5, 0.1, 0.9, 1),
+        lambda: smith3d((5, 5), 0.1, 0.1, 1),
+        lambda: smith3d((5, 5, 5), 0.1, 0.1, 1, hierarchical=2),
+        lambda: smith3d((5, 5, 5), 0.1, 0.1, 1, hierarchical=4),
+    ],
+)
+def test_impossible_tables_are_refused(make) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError):
+        make()
