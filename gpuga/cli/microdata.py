@@ -19,7 +19,11 @@ def microdata() -> None:
 @click.option("--fields", required=True, metavar="A,B,C", help="The identifying fields.")
 @click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Ends in .csv or .parquet.")
 @click.option(
-    "--dimension", type=click.IntRange(0, 63), default=3, show_default=True, help="Keys of up to this many fields."
+    "--dimension",
+    type=click.IntRange(0, 63),
+    default=3,
+    show_default=True,
+    help="Keys of up to this many fields.",
 )
 @click.option(
     "--threshold", default="3", show_default=True, metavar="N",
@@ -32,17 +36,25 @@ def microdata() -> None:
 )  # fmt: skip
 @click.option("--cost", type=click.Choice(["entropy", "linear"]), default="entropy", show_default=True)
 @click.option("--suppress-cost", multiple=True, metavar="FIELD=C", help="With --cost linear.  [default: 1]")
-@click.option("--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="With --cost linear: cost of each rule.")
+@click.option(
+    "--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="With --cost linear: cost of each rule."
+)
 @click.option("--cap", multiple=True, metavar="FIELD=N", help="At most this many suppressions of a field.")
 @click.option(
     "--search", default="tabu", show_default=True, metavar="NAME",
     help="iterative, repeated, tabu, annealing or exact.",
 )  # fmt: skip
 @click.option("--greedy", is_flag=True, help="Greedy instead of cheapest local suppressions.")
-@click.option("--missing", default="missing", show_default=True, metavar="TEXT", help="Marks a suppressed score.")
+@click.option(
+    "--missing", default="missing", show_default=True, metavar="TEXT", help="Marks a suppressed score."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--evaluations", type=click.IntRange(1), default=200, show_default=True, help="Limit of the search.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]")
+@click.option(
+    "--evaluations", type=click.IntRange(1), default=200, show_default=True, help="Limit of the search."
+)
+@click.option(
+    "--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]"
+)
 @click.option("--delimiter", default=",", show_default=True, help="What separates the columns of a CSV file.")
 @json_option
 @quiet_option
