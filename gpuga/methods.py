@@ -64,6 +64,12 @@ METHODS: tuple[Method, ...] = (
         "two-dimensional tables: parallel bound and path, the best of N diverse patterns",
         "Almeida et al. 2008",
     ),
+    Method(
+        "exact",
+        "gpuga.bounds.exact:exact",
+        "two-dimensional tables: cutting planes and branch and bound, to proven optima",
+        "after Fischetti, Salazar 1999; knapsack covers",
+    ),
 )
 
 

@@ -9,25 +9,25 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.circuits.paths import Log
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import inner
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, add, push, sink_of, source_of
 from gpuga.table.table import Ints, Mask
 
 FAR = 2**61
 
 
-@compiled
+@inner
 def _unit_cost(links: Links, weight: Ints, i: int, j: int) -> int:
     return 0 if links.kind[i, j] != 0 else weight[i, j]  # type: ignore[no-any-return]
 
 
-@compiled
+@inner
 def _usable(links: Links, candidate: Mask, own: int, i: int, j: int) -> bool:
     columns = links.kind.shape[1]
     return i * columns + j != own and (links.kind[i, j] != 0 or bool(candidate[i, j]))
 
 
-@compiled
+@inner
 def _arc(
     net: Network, links: Links, flow: Flow, weight: Ints, i: int, j: int, forth: bool
 ) -> tuple[int, int]:
@@ -39,7 +39,7 @@ def _arc(
     return (net.forth[i, j] if forth else net.back[i, j]) - amount, price
 
 
-@compiled
+@inner
 def _cheapest_way(
     net: Network, links: Links, flow: Flow, weight: Ints, candidate: Mask, own: int, source: int, sink: int
 ) -> bool:
@@ -74,7 +74,7 @@ def _cheapest_way(
     return bool(distance[sink] < FAR)
 
 
-@compiled
+@inner
 def _send_along(
     net: Network, links: Links, flow: Flow, weight: Ints, source: int, sink: int, limit: int
 ) -> int:
@@ -97,7 +97,7 @@ def _send_along(
     return amount
 
 
-@compiled
+@inner
 def protect_by_flow(
     net: Network,
     links: Links,

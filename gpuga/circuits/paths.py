@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import inner
 from gpuga.safety.network import (
     SECONDARY,
     Flow,
@@ -90,7 +90,7 @@ def _cheapest_first(cost: Floats) -> Nodes:
     return order
 
 
-@compiled
+@inner
 def _reach(
     flow: Flow, distance: Floats, node: int, other: int, reached: float, sink: int, best: float, tail: int
 ) -> tuple[float, int]:
@@ -109,7 +109,7 @@ def _reach(
     return (reached if other == sink else best), tail
 
 
-@compiled
+@inner
 def _charge(costs: Costs, taste: Taste, i: int, j: int, capacity: int, need: int) -> float:
     """What a path pays to suppress a published place whose capacity along it is `capacity`."""
     price = costs.cost[i, j]
@@ -119,7 +119,7 @@ def _charge(costs: Costs, taste: Taste, i: int, j: int, capacity: int, need: int
     return price * taste.factor[(place + taste.salt) % NOISE]  # type: ignore[no-any-return]
 
 
-@compiled
+@inner
 def cheapest_path(
     net: Network,
     links: Links,
@@ -189,7 +189,7 @@ def cheapest_path(
     return best
 
 
-@compiled
+@inner
 def suppress_path(links: Links, flow: Flow, log: Log, source: int, sink: int) -> None:
     """Suppress the published places of the path that `parent` holds and note them in the log."""
     rows, columns = flow.amount.shape
@@ -207,7 +207,7 @@ def suppress_path(links: Links, flow: Flow, log: Log, source: int, sink: int) ->
         node = before
 
 
-@compiled
+@inner
 def protect_level(
     net: Network,
     links: Links,

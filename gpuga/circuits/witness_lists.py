@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, Nodes, add, clear, drop
 from gpuga.table.table import Ints, Mask
@@ -64,7 +64,7 @@ def new_lists(levels: int, places: int) -> WitnessLists:
     )
 
 
-@compiled
+@inner
 def forget(lists: WitnessLists, q: int) -> None:
     """Return the entries of level q to the pool."""
     entry = lists.first[q]
@@ -84,7 +84,7 @@ def forget(lists: WitnessLists, q: int) -> None:
     lists.everything[q] = 1
 
 
-@compiled
+@inner
 def remember(lists: WitnessLists, links: Links, flow: Flow, q: int) -> None:
     """Keep the secondary places of the current flow as what level q leans on, and clear the flow."""
     forget(lists, q)
@@ -113,8 +113,8 @@ def remember(lists: WitnessLists, links: Links, flow: Flow, q: int) -> None:
     clear(flow)
 
 
-@compiled
-def leaning(lists: WitnessLists, place: int, out: Nodes) -> int:
+@inner
+def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
     """The levels that may lean on a place, into `out`; returns how many."""
     size = 0
     entry = lists.place_first[place]
@@ -129,7 +129,7 @@ def leaning(lists: WitnessLists, place: int, out: Nodes) -> int:
     return size
 
 
-@compiled
+@inner
 def show(net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, q: int) -> bool:
     """Whether the pattern meets level q; if so, remember what it leans on."""
     if meets(net, links, flow, levels.place[q], levels.forth[q], levels.need[q]):
@@ -150,11 +150,11 @@ def show_all(net: Network, links: Links, flow: Flow, levels: Levels, lists: Witn
     return failed
 
 
-@compiled
+@inner
 def try_to_publish(
-    net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, place: int, room: Nodes
+    net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, place: int, room: Ints
 ) -> bool:
-    """Publish a secondary place if every level that leans on it is still met; `room` int32[2 L].
+    """Publish a secondary place if every level that leans on it is still met; `room` int64[2 L].
 
     Levels led round the place keep their new flows even where it has to stay: those flows do not use it.
     """

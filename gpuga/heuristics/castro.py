@@ -18,7 +18,7 @@ from gpuga.errors import GpugaError, OutOfTime
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.protection import Found
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
 from gpuga.table.table import Ints, Mask, Table
 
@@ -105,7 +105,7 @@ def _protect(
     return recovered
 
 
-@compiled
+@inner
 def _disjoint_paths(
     net: Network,
     links: Links,
@@ -151,7 +151,7 @@ def _disjoint_paths(
     return reached, size
 
 
-@compiled
+@inner
 def _give_back(net: Network, used: Ints, forth_kept: Ints, back_kept: Ints, size: int) -> None:
     columns = net.forth.shape[1]
     for z in range(size):
@@ -159,7 +159,7 @@ def _give_back(net: Network, used: Ints, forth_kept: Ints, back_kept: Ints, size
         net.forth[i, j], net.back[i, j] = forth_kept[z], back_kept[z]
 
 
-@compiled
+@inner
 def _credit(
     net: Network, flow: Flow, credit: Ints, level_at: Ints, own: int, own_forth: bool, source: int, sink: int
 ) -> int:
@@ -191,7 +191,7 @@ def _credit(
     return with_path
 
 
-@compiled
+@inner
 def _credit_place(credit: Ints, level_at: Ints, place: int, forth: bool, along: int, against: int) -> None:
     """A circuit moves the place by `along` in the sense it is passed, by `against` in the other."""
     sense = 1 if forth else 0

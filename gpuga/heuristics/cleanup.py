@@ -12,7 +12,7 @@ from gpuga.circuits.witness_lists import Levels, WitnessLists, new_lists, show_a
 from gpuga.errors import GpugaError
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.safety.compiled import compiled
-from gpuga.safety.network import SECONDARY, Flow, Links, Network, Nodes
+from gpuga.safety.network import SECONDARY, Flow, Links, Network
 from gpuga.table.table import Ints, Mask
 
 
@@ -37,13 +37,13 @@ def heaviest_first(problem: PlaneProblem, links: Links) -> Ints:
 
 def publish_redundant(problem: PlaneProblem, links: Links, lists: WitnessLists, order: Ints) -> int:
     """Publish what is redundant, in order; returns how many cells. `lists` must be up to date."""
-    room = np.zeros(2 * len(problem.levels.place) + 1, np.int32)
+    room = np.zeros(2 * len(problem.levels.place) + 1, np.int64)
     return _publish(problem.net, links, problem.flow, problem.levels, lists, order, room)
 
 
 @compiled
 def _publish(
-    net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, order: Ints, room: Nodes
+    net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, order: Ints, room: Ints
 ) -> int:
     published = 0
     columns = links.kind.shape[1]

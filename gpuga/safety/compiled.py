@@ -1,4 +1,9 @@
-"""Compilation of the inner loops: one decorator, typed, cached on disk."""
+"""Compilation of the inner loops: typed decorators, results cached on disk.
+
+Bounds checks are off and integers wrap: callers keep every sum within `table.LARGEST`. The cache of a
+function notices changes of its own file only: after a change of a callee in another file, remove the caches
+(files ending in .nbi and .nbc below __pycache__).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def compiled(function: F) -> F:
-    """The function compiled for the processor, the result kept for the next process.
-
-    Bounds checks are off and integers wrap: callers keep every sum within `table.LARGEST`.
-    """
+    """The function compiled for the processor, the result kept for the next process."""
     return cast(F, njit(cache=True, nogil=True)(function))
+
+
+def inner(function: F) -> F:
+    """As `compiled`, but to be called from compiled functions only.
+
+    Without the way in from Python, which takes longer to compile than the function itself where many arrays
+    are passed.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(F, njit(cache=True, nogil=True, **options)(function))

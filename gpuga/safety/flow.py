@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import (
     UNBOUNDED,
     Flow,
@@ -73,7 +73,7 @@ def _prepared(plane: Plane, suppressed: Mask) -> tuple[Network, Links, Flow]:
     return network_of(plane), new_links(hidden), new_flow(*plane.shape)
 
 
-@compiled
+@inner
 def meets(net: Network, links: Links, flow: Flow, own: int, forth: bool, need: int) -> bool:
     """Whether the place `own` can move by `need` in its direction; the counter-flow stays in `flow`."""
     rows, columns = flow.amount.shape

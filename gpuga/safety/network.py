@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import compiled, inner
 from gpuga.table.plane import Plane
 from gpuga.table.table import INFINITE, Ints, Mask
 
@@ -123,7 +123,7 @@ def add_all(links: Links, places: Ints, kind: int) -> None:
         add(links, place // columns, place % columns, kind)
 
 
-@compiled
+@inner
 def add(links: Links, i: int, j: int, kind: int) -> None:
     """Suppress a published place."""
     links.kind[i, j] = kind
@@ -135,7 +135,7 @@ def add(links: Links, i: int, j: int, kind: int) -> None:
     links.column_size[j] += 1
 
 
-@compiled
+@inner
 def drop(links: Links, i: int, j: int) -> None:
     """Publish a suppressed place; the last of its lists takes its position."""
     links.kind[i, j] = 0
@@ -149,7 +149,7 @@ def drop(links: Links, i: int, j: int) -> None:
     links.column_at[last, j] = links.column_at[i, j]
 
 
-@compiled
+@inner
 def clear(flow: Flow) -> None:
     """Set the flow back to zero."""
     columns = flow.amount.shape[1]
@@ -160,7 +160,7 @@ def clear(flow: Flow) -> None:
     flow.used[0] = 0
 
 
-@compiled
+@inner
 def wide_path(net: Network, links: Links, flow: Flow, own: int, source: int, sink: int, width: int) -> bool:
     """Whether a path of residual width at least `width` leads from source to sink; `parent` holds it.
 
@@ -207,7 +207,7 @@ def wide_path(net: Network, links: Links, flow: Flow, own: int, source: int, sin
     return False
 
 
-@compiled
+@inner
 def push(flow: Flow, node: int, other: int, amount: int) -> None:
     """Send `amount` over the arc from node to other."""
     rows, columns = flow.amount.shape
@@ -223,7 +223,7 @@ def push(flow: Flow, node: int, other: int, amount: int) -> None:
         flow.used[0] += 1
 
 
-@compiled
+@inner
 def room(net: Network, flow: Flow, node: int, other: int) -> int:
     """The residual capacity of the arc from node to other."""
     rows = flow.amount.shape[0]
@@ -232,7 +232,7 @@ def room(net: Network, flow: Flow, node: int, other: int) -> int:
     return net.back[other, node - rows] + flow.amount[other, node - rows]  # type: ignore[no-any-return]
 
 
-@compiled
+@inner
 def augment(net: Network, flow: Flow, source: int, sink: int, limit: int) -> int:
     """Send what fits, at most `limit`, along the path that `parent` holds; returns how much."""
     amount = limit
@@ -247,7 +247,7 @@ def augment(net: Network, flow: Flow, source: int, sink: int, limit: int) -> int
     return amount
 
 
-@compiled
+@inner
 def _build_depths(net: Network, links: Links, flow: Flow, own: int, source: int, sink: int) -> bool:
     """Distances to the sink in the residual network, up to the source's; False if it is out of reach.
 
@@ -288,7 +288,7 @@ def _build_depths(net: Network, links: Links, flow: Flow, own: int, source: int,
     return False
 
 
-@compiled
+@inner
 def _descend(net: Network, links: Links, flow: Flow, own: int, source: int, sink: int) -> bool:
     """Follow falling distances from source to sink, backing out of dead ends; `parent` holds the path."""
     rows, columns = flow.amount.shape
@@ -321,7 +321,7 @@ def _descend(net: Network, links: Links, flow: Flow, own: int, source: int, sink
     return True
 
 
-@compiled
+@inner
 def _leaving(net: Network, links: Links, own: int, source: int, limit: int) -> int:
     """What the arcs out of the source can carry together without the place `own`, at most `limit`."""
     rows, columns = links.kind.shape
@@ -340,13 +340,13 @@ def _leaving(net: Network, links: Links, own: int, source: int, limit: int) -> i
     return total
 
 
-@compiled
+@inner
 def _entering(net: Network, links: Links, own: int, sink: int, limit: int) -> int:
     """What the arcs into the sink can carry together without the place `own`, at most `limit`."""
     return _leaving(Network(net.back, net.forth), links, own, sink, limit)
 
 
-@compiled
+@inner
 def send(net: Network, links: Links, flow: Flow, own: int, source: int, sink: int, limit: int) -> int:
     """The largest flow from source to sink without the place `own`, at most `limit`; it stays in `flow`.
 
@@ -363,13 +363,13 @@ def send(net: Network, links: Links, flow: Flow, own: int, source: int, sink: in
     return most - left
 
 
-@compiled
+@inner
 def source_of(task_forth: bool, own: int, rows: int, columns: int) -> int:
     """Where the counter-flow starts: a cell that carries flow forth (row to column) needs it back."""
     return rows + own % columns if task_forth else own // columns
 
 
-@compiled
+@inner
 def sink_of(task_forth: bool, own: int, rows: int, columns: int) -> int:
     """Where the counter-flow ends."""
     return own // columns if task_forth else rows + own % columns

@@ -1,0 +1,175 @@
+"""Proven optima of two-dimensional tables: cutting planes, branch and bound, repair, in turn until they meet.
+
+Each round solves the cuts found so far to integers over the columns that can still be part of a cheaper
+pattern. If the integer pattern violates a level, its cuts are added for good and the pattern is repaired,
+cleaned up and polished into a new incumbent; if it violates none, it is optimal among those columns. Every
+incumbent is safe. Stops at the proof or when the time is up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpuga.bounds.branching import Branched, branch
+from gpuga.bounds.guided import guided_pattern
+from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.paths import Costs, plain
+from gpuga.context import Clock, Context
+from gpuga.heuristics.destroy_repair import improve
+from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.protection import Bound, Found
+from gpuga.table.table import Mask, Table
+
+STARTS = 6
+POLISH_STEPS = 300
+MOST_EXACT_COLUMNS = 3500
+CORE_COLUMNS = 1500
+NODES = 2000
+
+
+def exact(table: Table, context: Context) -> Found:
+    """The cheapest safe pattern, proven, or the best one found with its gap when the time is up."""
+    problem = plane_problem(table, context)
+    if not len(problem.levels.place):
+        nothing = np.zeros(problem.shape, bool)
+        return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
+    search = Search(problem, context)
+    search.run()
+    bound = Bound(
+        problem.base_cost + search.lower,
+        "branch and bound on cuts" if search.branched else "cutting planes",
+        context.clock.spent(),
+    )
+    return Found(problem.pattern(search.best), bound, search.rounds, search.patterns, search.details)
+
+
+@dataclass
+class Search:
+    """The state of one search: the incumbent `best`, the bound `lower`, the relaxation between them."""
+
+    problem: PlaneProblem
+    context: Context
+    rounds: int = 0
+    patterns: int = 0
+    branched: bool = False
+    details: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.costs: Costs = self.problem.costs()
+        self.best: Mask = self._first()
+        self.cost = self.problem.cost(self.best)
+        self.relaxation = Relaxation(self.problem, self.best)
+        self.lower = 0
+        self.core = CORE_COLUMNS
+        self.widest = MOST_EXACT_COLUMNS
+
+    def run(self) -> None:
+        """Bound, guide, polish, then rounds of branch and bound until proof or time's end."""
+        clock = self.context.clock
+        self.context.progress.stage("bound")
+        self.relaxation.tighten(_part(clock, 0.4))
+        self._raise_lower(self.relaxation.bound)
+        self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
+        self._polish(self.best, 3 * POLISH_STEPS, 1)
+        self.context.progress.stage("branch and bound")
+        settled = 0
+        while not self.proven and not clock.expired():
+            settled = self._round(settled)
+            self.context.progress.advance(best=self.cost, bound=self.lower)
+        self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
+
+    @property
+    def proven(self) -> bool:
+        """Whether the incumbent cannot be undercut."""
+        return self.lower >= self.cost
+
+    def _round(self, settled: int) -> int:
+        """One branch and bound; returns how many rounds in a row ended without a violated level."""
+        self.rounds += 1
+        useful = (self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)) | self.best
+        whole = int(useful.sum()) <= self.widest
+        allowed = useful if whole else self._narrow(useful)
+        gap = min(0.02, 0.3 * (self.cost - self.lower) / max(1, self.cost)) if not settled else 0.0
+        answer = branch(self.relaxation, allowed, self.best, gap, NODES, self.context.clock)
+        self.branched = True
+        if whole:
+            self._raise_lower(self._rounded(answer.dual_bound))
+        added = self._learn(answer)
+        if added:
+            self.relaxation.tighten(_part(self.context.clock, 0.15))
+            self._raise_lower(self.relaxation.bound)
+            return 0
+        if not whole and settled:
+            self.core = int(1.6 * self.core)
+            if self.core >= int(useful.sum()):
+                self.widest = self.core
+            return 0
+        return settled + 1
+
+    def _learn(self, answer: Branched) -> int:
+        """Cut off the integer pattern if it is not safe, and repair it to a new incumbent; cuts added."""
+        if answer.pattern is None:
+            return 0
+        added = self.relaxation.separate(answer.pattern.astype(np.float64), 1e-7, keep=True)
+        mask = self.relaxation.grid(answer.pattern.astype(np.float64)) > 0.5
+        order = np.random.default_rng([self.context.seed, self.rounds]).permutation(
+            len(self.problem.levels.place)
+        )
+        repaired = min(
+            (
+                by_paths(self.problem, self.costs, plain(single, True), order=order, start=mask)
+                for single in (True, False)
+            ),
+            key=self.problem.cost,
+        )
+        self._offer(repaired)
+        self._polish(repaired, POLISH_STEPS, self.rounds)
+        return added
+
+    def _narrow(self, useful: Mask) -> Mask:
+        """The columns of the lowest reduced costs, and the incumbent's."""
+        reduced = np.where(useful, self.relaxation.certificate.reduced, 2**62)
+        limit = np.partition(reduced.ravel(), self.core)[self.core]
+        return np.asarray(useful & (reduced <= limit) | self.best)
+
+    def _first(self) -> Mask:
+        """The best of a few shortest-path patterns and of the patterns the user gave."""
+        random = np.random.default_rng(self.context.seed)
+        clock, found = self.context.clock, []
+        for given in self.context.start:
+            found.append(by_paths(self.problem, self.costs, plain(), start=self.problem.grid(given)))
+        for attempt in range(STARTS):
+            order = random.permutation(len(self.problem.levels.place))
+            taste = plain(single=attempt % 3 == 2, by_capacity=attempt % 3 == 1)
+            found.append(by_paths(self.problem, self.costs, taste, order=order, clock=clock))
+            if clock.expired():
+                break
+        self.patterns += len(found)
+        return min(found, key=self.problem.cost)
+
+    def _offer(self, pattern: Mask) -> None:
+        """Take a safe pattern as the incumbent if it is cheaper."""
+        self.patterns += 1
+        if self.problem.cost(pattern) < self.cost:
+            self.best, self.cost = pattern, self.problem.cost(pattern)
+
+    def _polish(self, pattern: Mask, steps: int, seed: int) -> None:
+        if not self.proven and not self.context.clock.expired():
+            self._offer(improve(self.problem, pattern, self.costs, steps, seed))
+
+    def _rounded(self, bound: float) -> int:
+        """A float's bound as a cost that patterns can have, after allowing for its tolerance."""
+        step = self.relaxation.step
+        return int(np.ceil(bound / step - 1e-6 * max(1.0, abs(bound / step) * 1e-3))) * step
+
+    def _raise_lower(self, bound: int) -> None:
+        """A proven bound; the incumbent's own cost is the most that can be proven."""
+        self.lower = max(self.lower, min(bound, self.cost))
+
+
+def _part(clock: Clock, share: float) -> Clock:
+    """A clock for a part of what is left."""
+    return Clock(None if clock.seconds is None else max(0.0, share * clock.left()))

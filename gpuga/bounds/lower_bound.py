@@ -1,0 +1,31 @@
+"""A proven lower bound on the cost of any safe pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuga.bounds.relaxation import Relaxation
+from gpuga.context import Context
+from gpuga.errors import InputError
+from gpuga.heuristics.plane_problem import problem_of
+from gpuga.protection import Bound
+from gpuga.table.plane import plane_of
+from gpuga.table.table import Table
+
+
+def lower_bound(table: Table, context: Context | None = None) -> Bound:
+    """What no safe pattern can undercut, in units of `1/weight_scale`; exact whatever the solver's floats say.
+
+    Works until the bound stalls or the context's clock has run out; any time gives a valid bound.
+    """
+    context = context or Context()
+    plane = plane_of(table)
+    if plane is None:
+        raise InputError("a lower bound can be proven for two-dimensional tables only")
+    problem = problem_of(plane, context.strict)
+    if not len(problem.plain_levels.place):
+        return Bound(problem.base_cost, "nothing to protect", context.clock.spent())
+    context.progress.stage("bound")
+    relaxation = Relaxation(problem, np.zeros(problem.shape, bool))
+    relaxation.tighten(context.clock)
+    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent())

@@ -1,0 +1,270 @@
+"""The linear relaxation of a plane's problem: cutting planes, knapsack covers and pricing on HiGHS.
+
+Columns are a core of cheap candidates, enlarged by those with negative reduced cost; rows are the cuts found
+so far. Every row and column can be derived again exactly from `cuts`; the solver's floats only steer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.bounds.certificate import Certificate, certify
+from gpuga.bounds.cuts import Cut, best_cover, cut_of
+from gpuga.bounds.separation import Support, Violated, support_of, violated_cuts
+from gpuga.context import Clock
+from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.table.table import Ints, Mask
+
+Floats = NDArray[np.float64]
+
+CORE_PER_LINE = 6
+COLUMNS_AT_ONCE = 800
+COVERS_AT_ONCE = 300
+ROUNDS_BETWEEN_PURGES = 6
+STALLED_ROUNDS = 4
+POSITIVE = 1e-7
+WHOLE_COSTS = 100_000
+
+
+class Relaxation:
+    """Cuts and columns of one problem, with the current fractional pattern `x` over `places`.
+
+    `certificate` is the best proven bound so far. Cuts added with `keep` (those that integer patterns
+    violated) are never dropped.
+    """
+
+    def __init__(self, problem: PlaneProblem, extra: Mask) -> None:
+        self.problem = problem
+        self.forced = np.flatnonzero(problem.forced)
+        self.step = max(1, math.gcd(*problem.weight[problem.candidate].tolist()))
+        self.unit = _unit(problem, self.step)
+        self.places = np.flatnonzero(_core(problem) | extra & problem.candidate)
+        self.in_core = np.zeros(problem.weight.size, bool)
+        self.in_core[self.places] = True
+        self.cuts: list[Cut] = []
+        self.kept: list[bool] = []
+        self.known: set[tuple[bytes, bytes, int, bytes]] = set()
+        self.bases: dict[tuple[bytes, bytes, int, bytes], Cut] = {}
+        self.solver = _solver(problem.weight.ravel()[self.places] / self.unit)
+        self.x: Floats = np.zeros(len(self.places))
+        self.multipliers: Floats = np.zeros(0)
+        self.objective = 0.0
+        self.certificate = certify(problem, [], np.zeros(0), self.step)
+
+    @property
+    def bound(self) -> int:
+        """The proven bound, in units of the weights."""
+        return self.certificate.bound
+
+    def tighten(self, clock: Clock) -> None:
+        """Add cuts and columns until the bound stalls or the time is up; `certificate` improves."""
+        last, stalled, rounds = -math.inf, 0, 0
+        while not clock.expired():
+            if not self._solve(clock):
+                break
+            rounds += 1
+            if rounds % ROUNDS_BETWEEN_PURGES == 0 and self._purge() and not self._solve(clock):
+                break
+            added = self.separate(self.x, 1e-3) + self._strengthen()
+            stalled = stalled + 1 if self.objective - last < 1e-4 * abs(self.objective) else 0
+            last = self.objective
+            if added and stalled < STALLED_ROUNDS:
+                continue
+            if not self._price():
+                return
+            stalled = 0
+        self._certify()
+
+    def separate(self, x: Floats, slack: float, keep: bool = False) -> int:
+        """Add the cuts that a (fractional) pattern violates, with their best covers; returns how many."""
+        found = self.violated(x, slack)
+        places, values = self._positive(x)
+        fresh: list[Cut] = []
+        for z in range(len(found.level)):
+            cut = cut_of(
+                self.problem.net,
+                self.forced,
+                self.problem.plain_levels,
+                int(found.level[z]),
+                found.rows[z],
+                found.columns[z],
+            )
+            if cut is None:
+                continue
+            self.bases.setdefault(cut.key, cut)
+            fresh.append(cut)
+            violation, cover = best_cover(self.problem.net, places, values, cut.rows, cut.columns, cut.rhs)
+            if len(cover) and violation > 1e-3 and (stronger := cut.covered(self.problem.net, cover)):
+                fresh.append(stronger)
+        return self._add_cuts(fresh, keep)
+
+    def violated(self, x: Floats, slack: float) -> Violated:
+        """The node sets whose cuts a pattern over `places` violates."""
+        return violated_cuts(self.problem.net, self._support(x), self.problem.plain_levels, slack)
+
+    def add_places(self, places: Ints) -> None:
+        """Add columns."""
+        if not len(places):
+            return
+        table = [cut.coefficients(self.problem.net, places) / cut.rhs for cut in self.cuts]
+        entries = np.array(table).reshape(len(self.cuts), len(places)).T
+        column, row = np.nonzero(entries)
+        start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(places)))])[:-1]
+        self.solver.addCols(
+            len(places),
+            self.problem.weight.ravel()[places] / self.unit,
+            np.zeros(len(places)),
+            np.ones(len(places)),
+            len(row),
+            start.astype(np.int32),
+            row.astype(np.int32),
+            entries[column, row],
+        )
+        self.places = np.concatenate([self.places, places])
+        self.in_core[places] = True
+        self.x = np.concatenate([self.x, np.zeros(len(places))])
+
+    def grid(self, x: Floats) -> Floats:
+        """A point over `places` as a grid (float64[R, C])."""
+        out = np.zeros(self.problem.weight.size)
+        out[self.places] = x
+        return out.reshape(self.problem.shape)
+
+    def _positive(self, x: Floats) -> tuple[Ints, Floats]:
+        """Places and values of what is positive, by falling value."""
+        positive = np.flatnonzero(x > POSITIVE)
+        positive = positive[np.argsort(-x[positive], kind="stable")]
+        return self.places[positive], x[positive]
+
+    def _support(self, x: Floats) -> Support:
+        places, values = self._positive(x)
+        every = np.concatenate([self.forced, places])
+        return support_of(every, np.concatenate([np.ones(len(self.forced)), values]), *self.problem.shape)
+
+    def _solve(self, clock: Clock) -> bool:
+        """Solve the relaxation as it stands; False if the time ran out in the middle."""
+        limit = self.solver.getRunTime() + clock.left()
+        self.solver.setOptionValue("time_limit", float(min(limit, 1e9)))
+        self.solver.run()
+        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return False
+        solution = self.solver.getSolution()
+        self.x = np.array(solution.col_value)
+        self.multipliers = np.array(solution.row_dual) * self.unit
+        self.objective = float(self.solver.getInfo().objective_function_value)
+        return True
+
+    def _strengthen(self) -> int:
+        """Add the most violated covers of all cuts ever found."""
+        places, values = self._positive(self.x)
+        found = []
+        for cut in self.bases.values():
+            violation, cover = best_cover(self.problem.net, places, values, cut.rows, cut.columns, cut.rhs)
+            if violation > 0.01:
+                stronger = cut.covered(self.problem.net, cover) if len(cover) else cut
+                if stronger is not None:
+                    found.append((violation, stronger))
+        found.sort(key=lambda pair: -pair[0])
+        return self._add_cuts([cut for _, cut in found[:COVERS_AT_ONCE]], False)
+
+    def _add_cuts(self, cuts: Sequence[Cut], keep: bool) -> int:
+        fresh = []
+        for cut in cuts:
+            if cut.key not in self.known:
+                self.known.add(cut.key)
+                fresh.append(cut)
+        if not fresh:
+            return 0
+        index, value, start = [], [], [0]
+        for cut in fresh:
+            coefficient = cut.coefficients(self.problem.net, self.places)
+            there = np.flatnonzero(coefficient)
+            index.append(there.astype(np.int32))
+            value.append(coefficient[there] / cut.rhs)
+            start.append(start[-1] + len(there))
+        self.solver.addRows(
+            len(fresh),
+            np.ones(len(fresh)),
+            np.full(len(fresh), highspy.kHighsInf),
+            start[-1],
+            np.array(start[:-1], np.int32),
+            np.concatenate(index),
+            np.concatenate(value),
+        )
+        self.cuts += fresh
+        self.kept += [keep] * len(fresh)
+        self.multipliers = np.concatenate([self.multipliers, np.zeros(len(fresh))])
+        return len(fresh)
+
+    def _purge(self) -> bool:
+        """Drop cuts that are slack and have no multiplier, when there are many; True if any was."""
+        value = np.array(self.solver.getSolution().row_value)
+        idle = (value > 1.0 + 1e-6) & (self.multipliers < 1e-9) & ~np.array(self.kept, bool)
+        drop = np.flatnonzero(idle)
+        if len(drop) < 50 or len(drop) < 0.3 * len(value):
+            return False
+        self.solver.deleteRows(len(drop), drop.astype(np.int32))
+        for c in drop:
+            self.known.discard(self.cuts[c].key)
+        stay = np.flatnonzero(~idle)
+        self.cuts = [self.cuts[c] for c in stay]
+        self.kept = [self.kept[c] for c in stay]
+        self.multipliers = self.multipliers[stay]
+        return True
+
+    def _certify(self) -> Certificate:
+        """The proven bound of the current multipliers; the best one is kept."""
+        certificate = certify(self.problem, self.cuts, self.multipliers, self.step)
+        if certificate.total * 2**self.certificate.shift > self.certificate.total * 2**certificate.shift:
+            self.certificate = certificate
+        return certificate
+
+    def _price(self) -> bool:
+        """Certify and add the candidates with the lowest negative reduced costs; False if there are none."""
+        reduced = self._certify().reduced.ravel()
+        wanted = np.flatnonzero((reduced < 0) & self.problem.candidate.ravel() & ~self.in_core)
+        self.add_places(wanted[np.argsort(reduced[wanted], kind="stable")][:COLUMNS_AT_ONCE])
+        return len(wanted) > 0
+
+
+def _unit(problem: PlaneProblem, step: int) -> float:
+    """What the solver counts costs in: whole steps where numbers stay small, so that it can round bounds."""
+    weight = problem.weight[problem.candidate]
+    if int(weight.max(initial=0)) // step <= WHOLE_COSTS:
+        return float(step)
+    return max(1.0, float(np.median(weight)) / 100)
+
+
+def _solver(cost: Floats) -> Any:
+    solver: Any = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("simplex_strategy", 1)
+    count = len(cost)
+    solver.addVars(count, np.zeros(count), np.ones(count))
+    solver.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
+    return solver
+
+
+def _core(problem: PlaneProblem) -> Mask:
+    """The cheapest candidates of every line, and for each level the cheapest that are wide enough for it."""
+    dear = np.where(problem.candidate, problem.weight, 2**62)
+    core = np.zeros(problem.shape, bool)
+    rows, columns = problem.shape
+    cheap = np.argsort(dear, axis=1, kind="stable")[:, :CORE_PER_LINE]
+    core[np.arange(rows)[:, None], cheap] = True
+    cheap = np.argsort(dear, axis=0, kind="stable")[:CORE_PER_LINE]
+    core[cheap, np.arange(columns)[None, :]] = True
+    levels = problem.plain_levels
+    for place, forth, need in zip(levels.place, levels.forth, levels.need, strict=True):
+        i, j = divmod(int(place), columns)
+        wide = (problem.net.back if forth else problem.net.forth) >= need
+        core[i, np.argsort(np.where(wide[i], dear[i], 2**62), kind="stable")[:3]] = True
+        core[np.argsort(np.where(wide[:, j], dear[:, j], 2**62), kind="stable")[:3], j] = True
+    return core & problem.candidate

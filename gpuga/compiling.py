@@ -1,0 +1,46 @@
+"""How long functions were compiled: happens once per installation, and no clock charges it to a method."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+_spent = 0.0
+_watching = False
+
+
+def seconds() -> float:
+    """Seconds of compilation in this process so far; without a watch, none."""
+    return _spent
+
+
+def watch() -> None:
+    """Take the time of every compilation from now on (once is enough); needs numba."""
+    global _watching
+    if _watching:
+        return
+    from numba.core import event
+
+    _watching = True
+    event.register("numba:compile", _listener(event))
+
+
+def _listener(event: Any) -> Any:
+    """A listener that adds up the outermost compilations: functions compile their callees within."""
+
+    class Listener(event.Listener):  # type: ignore[misc]
+        depth = 0
+        begun = 0.0
+
+        def on_start(self, _: Any) -> None:
+            if self.depth == 0:
+                self.begun = time.monotonic()
+            self.depth += 1
+
+        def on_end(self, _: Any) -> None:
+            global _spent
+            self.depth -= 1
+            if self.depth == 0:
+                _spent += time.monotonic() - self.begun
+
+    return Listener()
