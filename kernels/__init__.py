@@ -1,4 +1,7 @@
-"""Batched array operations on whole populations of patterns: plain arrays in, plain arrays out, several back ends."""
+"""Batched operations on whole populations of patterns.
+
+Plain arrays in, plain arrays out, several back ends.
+"""
 
 from .backend import Backend, available_backends, get_backend
 from .layout import (

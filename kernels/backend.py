@@ -26,7 +26,10 @@ class Union:
 
 @dataclass(frozen=True)
 class Rectangles:
-    """Per item the opposite corner (row, column) int32[Q] and the price int64[Q]; row -1 and INFINITE: none."""
+    """Per item the opposite corner (row, column) int32[Q] and the price int64[Q].
+
+    Row -1 and INFINITE: none.
+    """
 
     row: Int32
     column: Int32
@@ -37,7 +40,8 @@ class Rectangles:
 class Circuits:
     """Per item one circuit of `pool` (empty where `found` is False) and its price int64[Q] (INFINITE: none).
 
-    The task's own cell comes first in a path's circuit; amounts are movements of values, so they satisfy every line.
+    The task's own cell comes first in a path's circuit; amounts are movements of values, so they satisfy
+    every line.
     """
 
     pool: Pool
@@ -107,14 +111,18 @@ class Backend(Protocol):
     ) -> Patterns:
         """(d) Drop suppressed cells not in `keep` bool[n], heaviest first (ties: smaller cell first).
 
-        A cell goes only if no safe task becomes unsafe; every task that depended on it is verified by maximum flow.
+        A cell goes only if no safe task becomes unsafe; every task that depended on it is verified by
+        maximum flow.
         """
         ...
 
     def swap_gains(
         self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
     ) -> Int64:
-        """(e) int64[Q, T]: cost change of pattern pairs[q, 0] if it takes circuit t of pattern pairs[q, 1]."""
+        """(e) int64[Q, T]: cost change of pattern pairs[q.
+
+        0] if it takes circuit t of pattern pairs[q, 1].
+        """
         ...
 
     def cheapest_rectangles(
@@ -140,13 +148,17 @@ class Backend(Protocol):
         items: Int32,
         inside: bool = False,
     ) -> Circuits:
-        """(c, f) The cheapest box that covers each item's task; `inside`: of suppressed cells only (a certificate)."""
+        """(c, f) The cheapest box that covers each item's task.
+
+        `inside`: of suppressed cells only (a certificate).
+        """
         ...
 
     def unpick(
         self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
-        """(g) Interval propagation: how far each cell may (fall, rise) at most, int64[P, n]; published cells 0.
+        """(g) Interval propagation: how far each cell may (fall, rise) at most, int64[P, n]; published
+        cells 0.
 
         An outer bound of the attacker's interval, tightened until nothing changes or `sweeps` are done.
         """
@@ -196,7 +208,10 @@ class BackendUnavailable(RuntimeError):
 
 
 class BackendWarning(UserWarning):
-    """A back end had to go on in another way than asked, for example on the CPU after running out of memory."""
+    """A back end had to go on in another way than asked.
+
+    For example on the CPU after running out of memory.
+    """
 
 
 def warn(message: str) -> None:

@@ -1,4 +1,7 @@
-"""The CPU back end: the logic compiled by numba, patterns (or words of 64 patterns) spread over the threads."""
+"""The CPU back end: the logic compiled by numba.
+
+Patterns (or words of 64 patterns) spread over the threads.
+"""
 
 from __future__ import annotations
 
@@ -176,14 +179,14 @@ def _screen(
         elif own >= 0 and possible[t] != 0:
             source, sink = ends(row[t], column[t], upward[t], height)
             through = reach(
-                node_start, target, twin, capacity, lanes, arcs, own, source, sink, need[t], lanes[own], reached,
-                queue, queued,
+                node_start, target, twin, capacity, lanes, arcs, own, source, sink, need[t], lanes[own],
+                reached, queue, queued,
             )  # fmt: skip
             any_path = lanes[own] & ~through
             if both:
                 any_path = reach(
-                    node_start, target, twin, capacity, lanes, arcs, own, source, sink, 1, any_path, reached, queue,
-                    queued,
+                    node_start, target, twin, capacity, lanes, arcs, own, source, sink, 1, any_path,
+                    reached, queue, queued,
                 )  # fmt: skip
         for p in range(first, last):
             if verdicts[p, t] == UNDECIDED:
@@ -220,8 +223,8 @@ def _decide(
         own = find_arc(node_start, target, row[t], forward.shape[0] + column[t])
         source, sink = ends(row[t], column[t], upward[t], forward.shape[0])
         covered = covers(
-            node_start, target, twin, capacity, arcs, own, source, sink, need[t], finer(need[t]), room, parent, queue,
-            mark, stamp,
+            node_start, target, twin, capacity, arcs, own, source, sink, need[t], finer(need[t]), room,
+            parent, queue, mark, stamp,
         )  # fmt: skip
         verdicts[t] = SAFE if covered else UNSAFE
 
@@ -240,7 +243,10 @@ def _verdicts(
     exact: bool,
     verdicts: Verdicts,
 ) -> None:
-    """Screen, then (with `exact`) decide; a work item is a group of 64 patterns and one of `chunks` parts of the tasks."""
+    """Screen, then (with `exact`) decide.
+
+    A work item is a group of 64 patterns and one of `chunks` parts of the tasks.
+    """
     patterns, tasks = verdicts.shape
     for item in prange((patterns + 63) // 64 * chunks):
         group, chunk = item // chunks, item % chunks
@@ -307,7 +313,8 @@ def _clean(
         own = find_arc(node_start, target, row[t], height + column[t])
         source, sink = ends(row[t], column[t], upward[t], height)
         if own >= 0 and possible[t] != 0 and need[t] > 0 and covers(
-            node_start, target, twin, capacity, arcs, own, source, sink, need[t], need[t], room, parent, queue, mark, stamp
+            node_start, target, twin, capacity, arcs, own, source, sink, need[t], need[t], room, parent,
+            queue, mark, stamp
         ):  # fmt: skip
             keep_witness(capacity, room, arcs, own, witness[t])
     for q in range(order.shape[0]):
@@ -324,8 +331,8 @@ def _clean(
             source, sink = ends(row[t], column[t], upward[t], height)
             own = find_arc(node_start, target, row[t], height + column[t])
             removable = own != e and covers(
-                node_start, target, twin, capacity, arcs, own, source, sink, need[t], need[t], room, parent, queue,
-                mark, stamp,
+                node_start, target, twin, capacity, arcs, own, source, sink, need[t], need[t], room, parent,
+                queue, mark, stamp,
             )  # fmt: skip
             if not removable:
                 break
@@ -416,8 +423,8 @@ def _paths(
         length[q] = 0
         if possible[t] != 0 and need[t] > 0:
             length[q] = cheapest_circuit(
-                bits[items[q, 0]], forward, reverse, weights, row_order, column_order, row[t], column[t], upward[t],
-                need[t], cells[q], amounts[q], distance, parent, opened, place,
+                bits[items[q, 0]], forward, reverse, weights, row_order, column_order, row[t], column[t],
+                upward[t], need[t], cells[q], amounts[q], distance, parent, opened, place,
             )  # fmt: skip
 
 
@@ -457,8 +464,9 @@ def _boxes(
         members, moves = np.empty(cells_room, np.int32), np.empty(cells_room, np.int32)
         level = np.empty((7, dimensions + 1), np.int64)
         cost[q] = cheapest_box(
-            bits[items[q, 0]], columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weights,
-            inside, task_cell[t], direction[t], need[t], prices, first, second, codes, signs, members, moves, level,
+            bits[items[q, 0]], columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down,
+            weights, inside, task_cell[t], direction[t], need[t], prices, first, second, codes, signs,
+            members, moves, level,
         )  # fmt: skip
         length[q] = 0
         if cost[q] < INFINITE:
@@ -548,8 +556,8 @@ class CpuBackend:
         unsafe = np.empty((packed.count, len(tasks)), np.bool_)
         _quick_unsafe(
             packed.bits, packed.columns, lines.start, lines.cell, lines.coef, lines.cell_start, lines.line,
-            lines.line_coef, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), tasks.cell, tasks.direction,
-            tasks.need, unsafe,
+            lines.line_coef, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), tasks.cell,
+            tasks.direction, tasks.need, unsafe,
         )  # fmt: skip
         return unsafe
 
@@ -588,8 +596,8 @@ class CpuBackend:
         # A few groups of 64 patterns would leave threads idle: then the tasks are split as well.
         chunks = max(1, min(len(tasks), 16 // max(1, (packed.count + 63) // 64)))
         _verdicts(
-            packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need, flow.possible,
-            chunks, exact, verdicts,
+            packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need,
+            flow.possible, chunks, exact, verdicts,
         )  # fmt: skip
 
     def remove_redundant(
@@ -610,8 +618,8 @@ class CpuBackend:
         ground = pack(base[None, :])
         gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
         _swap_gains(
-            pool.start, pool.cell, owned(chromosomes, np.int32), owned(uses, np.int32), owned(weights, np.int64),
-            ground.bits[0], ground.columns, owned(pairs, np.int32), gains,
+            pool.start, pool.cell, owned(chromosomes, np.int32), owned(uses, np.int32), owned(weights,
+            np.int64), ground.bits[0], ground.columns, owned(pairs, np.int32), gains,
         )  # fmt: skip
         return gains
 
@@ -622,8 +630,8 @@ class CpuBackend:
         row, column = np.empty(len(items), np.int32), np.empty(len(items), np.int32)
         cost = np.empty(len(items), np.int64)
         _rectangles(
-            packed.bits, plane.forward, plane.reverse, owned(weights, np.int64).ravel(), flow.row, flow.column,
-            flow.upward, flow.need, flow.possible, owned(items, np.int32), row, column, cost,
+            packed.bits, plane.forward, plane.reverse, owned(weights, np.int64).ravel(), flow.row,
+            flow.column, flow.upward, flow.need, flow.possible, owned(items, np.int32), row, column, cost,
         )  # fmt: skip
         return Rectangles(row, column, cost)
 
@@ -661,8 +669,8 @@ class CpuBackend:
         _boxes(
             packed.bits, packed.columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
             grid.leaf_start, grid.leaf, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), prices,
-            int(inside), tasks.cell, tasks.direction, tasks.need, owned(items, np.int32), room.options, room.codes,
-            room.cells, length, cells, amounts, cost,
+            int(inside), tasks.cell, tasks.direction, tasks.need, owned(items, np.int32), room.options,
+            room.codes, room.cells, length, cells, amounts, cost,
         )  # fmt: skip
         return circuits_of(packed, items, prices, length, cells, amounts)
 

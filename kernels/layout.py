@@ -1,24 +1,27 @@
 """How patterns, tables, tasks and circuits lie in memory: the one place that says where a bit is.
 
-Cells.  A table has `n` cells, numbered from 0.  A two-dimensional table ("plane") with `R` rows and `C` columns,
-totals included as the *last* row and the *last* column, numbers its cells row by row: `cell = i * C + j`.
+Cells.  A table has `n` cells, numbered from 0.  A two-dimensional table ("plane") with `R` rows and `C`
+columns, totals included as the *last* row and the *last* column, numbers its cells row by row: `cell = i *
+C + j`.
 
-Patterns.  `bits[p, i, w]` (uint64): bit `j % 64` of word `j // 64` of row `i` says that cell `(i, j)` of pattern
-`p` is suppressed.  Every row starts on a word of its own; bits past the last column are always zero.  A table
-that is not a plane is one single row of `n` columns, so the flat form is the same form.
+Patterns.  `bits[p, i, w]` (uint64): bit `j % 64` of word `j // 64` of row `i` says that cell `(i, j)` of
+pattern `p` is suppressed.  Every row starts on a word of its own; bits past the last column are always
+zero.  A table that is not a plane is one single row of `n` columns, so the flat form is the same form.
 
-Planes.  Rows and columns are the nodes of a network, cells its arcs.  `forward[i, j]` is the capacity from row
-`i` to column `j`, `reverse[i, j]` from column to row.  For an inner cell and the grand total a rise is forward
-flow (`forward = up`, `reverse = down`), for a marginal cell (exactly one coordinate is the total) it is the other
-way round.  `INFINITE` stands for "no bound"; a cell that may never move has both capacities 0.
+Planes.  Rows and columns are the nodes of a network, cells its arcs.  `forward[i, j]` is the capacity from
+row `i` to column `j`, `reverse[i, j]` from column to row.  For an inner cell and the grand total a rise is
+forward flow (`forward = up`, `reverse = down`), for a marginal cell (exactly one coordinate is the total)
+it is the other way round.  `INFINITE` stands for "no bound"; a cell that may never move has both capacities
+0.
 
-Tasks.  A task (a protection level in one direction) says: `cell` must be able to move by `need` in `direction`
-(+1 up, -1 down) using only *other* suppressed cells for the counter-movement.
+Tasks.  A task (a protection level in one direction) says: `cell` must be able to move by `need` in
+`direction` (+1 up, -1 down) using only *other* suppressed cells for the counter-movement.
 
-Lines.  The equations as compressed rows: `sum(coef[e] * x[cell[e]] for e in start[l]..start[l+1])` never changes.
+Lines.  The equations as compressed rows: `sum(coef[e] * x[cell[e]] for e in start[l]..start[l+1])` never
+changes.
 
-Circuits.  A pool of sparse kernel vectors in compressed form; a chromosome is one pool index per task, -1 where
-nothing is needed.  A circuit names each of its cells once.
+Circuits.  A pool of sparse kernel vectors in compressed form; a chromosome is one pool index per task, -1
+where nothing is needed.  A circuit names each of its cells once.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ def owned(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     return np.require(np.asarray(values), dtype=dtype, requirements=["C", "W", "A"])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Patterns:
     """`len(bits)` patterns over `rows * columns` cells, packed as the module's docstring says.
 
@@ -100,7 +103,7 @@ def unpack(patterns: Patterns) -> Bools:
     return dense.astype(np.bool_).reshape(len(bits), -1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tasks:
     """What has to be possible: `cell` int32[T], `direction` int8[T] (+1 or -1), `need` int64[T] (in value units)."""
 
@@ -126,7 +129,7 @@ class Tasks:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plane:
     """A two-dimensional table as a network: `forward` and `reverse` capacities, int64[R, C]."""
 
@@ -162,7 +165,7 @@ def marginal_cells(rows: int, columns: int) -> Bools:
     return (np.arange(rows) == rows - 1)[:, None] != (np.arange(columns) == columns - 1)[None, :]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FlowTasks:
     """Tasks seen in a plane's network: the counter-flow of task t runs between its row and its column.
 
@@ -191,7 +194,7 @@ class FlowTasks:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lines:
     """Equations row by row (`start`, `cell`, `coef`) and, transposed, cell by cell (`cell_start`, `line`, `line_coef`)."""
 
@@ -235,7 +238,7 @@ def plane_lines(rows: int, columns: int) -> Lines:
     return Lines.of(start, members, np.concatenate([row_coef.ravel(), column_coef.ravel()]), rows * columns)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """Circuits: circuit k moves `cell[e]` by `amount[e]` (signed) for e in start[k]..start[k+1]."""
 
@@ -270,14 +273,14 @@ MAX_DIMENSIONS = 8
 MAX_BOX = 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grid:
     """A table with any number of (hierarchical) dimensions; cells are numbered row-major over `shape`.
 
-    Codes of dimension d stand at `offset[d]..offset[d+1]` of the concatenated arrays: `parent` (a code of the same
-    dimension, -1 for the root), `depth`, and, in `leaf[leaf_start[d]..leaf_start[d+1]]`, the codes without children.
-    Every inner code is the sum of its children.  A product of one-dimensional kernel vectors, one per dimension, is a
-    kernel vector of the table: a box.
+    Codes of dimension d stand at `offset[d]..offset[d+1]` of the concatenated arrays: `parent` (a code of
+    the same dimension, -1 for the root), `depth`, and, in `leaf[leaf_start[d]..leaf_start[d+1]]`, the codes
+    without children. Every inner code is the sum of its children.  A product of one-dimensional kernel
+    vectors, one per dimension, is a kernel vector of the table: a box.
     """
 
     shape: Int32

@@ -118,4 +118,3 @@ def _problem(driver: Driver, numba_cuda: Package, cupy: Package) -> str | None:
 def cuda_problem() -> str | None:
     """Why the `cuda` back end cannot work here, or None."""
     return probe_cuda().problem
-

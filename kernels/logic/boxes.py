@@ -1,8 +1,10 @@
-"""Boxes: the cheapest product of one-dimensional kernel vectors through a cell of a k-dimensional hierarchical grid.
+"""Boxes: the cheapest product of one-dimensional kernel vectors through a cell of a k-dimensional
+hierarchical grid.
 
-In one dimension (a tree of codes in which every inner code is the sum of its children) the elementary kernel vectors are
-"leaf a up, leaf b down", carried up both branches to their lowest common ancestor, and "leaf a up" carried up to the
-root.  Those through a code c are the ones whose leaf a lies under c and whose leaf b does not; so margins are served, too.
+In one dimension (a tree of codes in which every inner code is the sum of its children) the elementary
+kernel vectors are "leaf a up, leaf b down", carried up both branches to their lowest common ancestor, and
+"leaf a up" carried up to the root.  Those through a code c are the ones whose leaf a lies under c and whose
+leaf b does not; so margins are served, too.
 """
 
 from __future__ import annotations
@@ -196,7 +198,8 @@ def spread(
     end: int,
     limit: int,
 ) -> int:
-    """Multiply the partial box at begin..end by one kernel vector, writing the product behind it; returns its price.
+    """Multiply the partial box at begin..end by one kernel vector, writing the product behind it; returns
+    its price.
 
     -1: some cell cannot move, or the price reaches `limit`, or the box grows too large.
     """
@@ -218,8 +221,9 @@ def spread(
     return total
 
 
-# Rows of the scratch table `level` int64[7, K+1]: where each dimension's options end, which option comes next, where
-# the partial box begins and ends, its price, the least that the remaining dimensions add, and the best choice so far.
+# Rows of the scratch table `level` int64[7, K+1]: where each dimension's options end, which option comes
+# next, where the partial box begins and ends, its price, the least that the remaining dimensions add, and
+# the best choice so far.
 OPTIONS_END, NEXT, BEGIN, END, PRICE, REST, CHOICE = 0, 1, 2, 3, 4, 5, 6
 
 
@@ -256,9 +260,9 @@ def prepare(
     for d in range(dimensions):
         begin = end
         end = list_options(
-            rows, columns, stride[d], offset[d], parent, depth, leaf, leaf_start[d], leaf_start[d + 1], up, down,
-            weights, inside, own, own // stride[d] % shape[d], direction, need, prices, first, second, begin,
-            codes, signs,
+            rows, columns, stride[d], offset[d], parent, depth, leaf, leaf_start[d], leaf_start[d + 1], up,
+            down, weights, inside, own, own // stride[d] % shape[d], direction, need, prices, first, second,
+            begin, codes, signs,
         )  # fmt: skip
         level[OPTIONS_END, d] = end
         level[REST, d] = prices[begin] if begin < end else 0
@@ -299,8 +303,8 @@ def extend(
     length = option_codes(parent, depth, offset[d], a, b, codes, signs)
     begin, end = level[BEGIN, d], level[END, d]
     part = spread(
-        rows, columns, up, down, weights, inside, own // stride[d] % shape[d], stride[d], need, codes, signs, length,
-        cells, moves, begin, end, limit - level[PRICE, d],
+        rows, columns, up, down, weights, inside, own // stride[d] % shape[d], stride[d], need, codes,
+        signs, length, cells, moves, begin, end, limit - level[PRICE, d],
     )  # fmt: skip
     if part < 0:
         return False
@@ -337,10 +341,12 @@ def cheapest_box(
     moves: Int32,
     level: Int64,
 ) -> int:
-    """Price of the cheapest box that lets cell `own` move by `need` in `direction`; INFINITE when there is none.
+    """Price of the cheapest box that lets cell `own` move by `need` in `direction`; INFINITE when there is
+    none.
 
-    The box itself ends up at level[BEGIN, K]..level[END, K] of `cells` and `moves` (+1, -1).  With `inside`, only
-    suppressed cells may be used.  Options are tried cheapest first; of equal boxes the first one found stays.
+    The box itself ends up at level[BEGIN, K]..level[END, K] of `cells` and `moves` (+1, -1).  With
+    `inside`, only suppressed cells may be used.  Options are tried cheapest first; of equal boxes the first
+    one found stays.
     """
     dimensions = shape.shape[0]
     if not prepare(
@@ -365,8 +371,8 @@ def cheapest_box(
             continue
         level[NEXT, d] = at + 1
         if extend(
-            rows, columns, shape, stride, offset, parent, depth, up, down, weights, inside, own, need, first[at],
-            second[at], codes, signs, cells, moves, level, d, best,
+            rows, columns, shape, stride, offset, parent, depth, up, down, weights, inside, own, need,
+            first[at], second[at], codes, signs, cells, moves, level, d, best,
         ):  # fmt: skip
             d += 1
             if d < dimensions:
@@ -375,7 +381,7 @@ def cheapest_box(
         for x in range(dimensions):
             at = level[CHOICE, x]
             extend(
-                rows, columns, shape, stride, offset, parent, depth, up, down, weights, inside, own, need, first[at],
-                second[at], codes, signs, cells, moves, level, x, INFINITE,
+                rows, columns, shape, stride, offset, parent, depth, up, down, weights, inside, own, need,
+                first[at], second[at], codes, signs, cells, moves, level, x, INFINITE,
             )  # fmt: skip
     return best

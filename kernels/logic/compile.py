@@ -1,7 +1,8 @@
 """The one decorator of the logic: a function for the CPU that CUDA kernels may call as well.
 
-numba-cuda treats a CPU-compiled function that a kernel calls as a device function and compiles its Python source
-again for the GPU, so a plain cached `njit` is all that single-source code needs, and the disk cache keeps working.
+numba-cuda treats a CPU-compiled function that a kernel calls as a device function and compiles its Python
+source again for the GPU, so a plain cached `njit` is all that single-source code needs, and the disk cache
+keeps working.
 """
 
 from __future__ import annotations

@@ -117,10 +117,12 @@ def covers(
     mark: Int32,
     stamp: Int32,
 ) -> bool:
-    """Can `need` units flow from source to sink without arc `own`?  Leaves what is left of the capacities in `room`.
+    """Can `need` units flow from source to sink without arc `own`?  Leaves what is left of the capacities
+    in `room`.
 
-    Paths of at least `first_threshold` units are looked for first, then ever finer ones, so that few augmentations are
-    needed; the last round, at one unit, makes the answer exact.  `stamp` int32[1] counts the searches, so that `mark` need not be cleared between them.
+    Paths of at least `first_threshold` units are looked for first, then ever finer ones, so that few
+    augmentations are needed; the last round, at one unit, makes the answer exact.  `stamp` int32[1] counts
+    the searches, so that `mark` need not be cleared between them.
     """
     for h in range(2 * arcs):
         room[h] = capacity[h]

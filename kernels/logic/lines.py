@@ -1,8 +1,9 @@
 """Equations: what is suppressed in a line, which tasks a line alone proves unsafe, and interval propagation.
 
-Interval propagation works on movements, not values: every suppressed cell may fall by `fall` and rise by `rise`, a
-published cell by nothing, and along a line `sum(coef * movement) = 0`.  One sweep tightens every cell by all of its lines
-as they stood before the sweep, so the result does not depend on the order in which lines or cells are visited.
+Interval propagation works on movements, not values: every suppressed cell may fall by `fall` and rise by
+`rise`, a published cell by nothing, and along a line `sum(coef * movement) = 0`.  One sweep tightens every
+cell by all of its lines as they stood before the sweep, so the result does not depend on the order in which
+lines or cells are visited.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ def tightened(
         factor = line_coef[q] if positive else -line_coef[q]
         falling = others_room(room[line, 0], room[line, 1], fall if positive else rise, factor)
         rising = others_room(room[line, 2], room[line, 3], rise if positive else fall, factor)
-        # The line's other cells must give back what this cell takes: it rises as far as they make the sum fall.
+        # The line's other cells must give back what this cell takes: it rises as far as they make the sum
+        # fall.
         new_rise = min(new_rise, falling if positive else rising)
         new_fall = min(new_fall, rising if positive else falling)
     return new_fall, new_rise

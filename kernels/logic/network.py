@@ -1,8 +1,10 @@
-"""The suppressed cells of a plane as a sparse network: every cell is an arc that can be walked in both directions.
+"""The suppressed cells of a plane as a sparse network: every cell is an arc that can be walked in both
+directions.
 
-Nodes: rows 0..R-1, then columns R..R+C-1.  An arc is a pair of half-arcs.  Half-arc e < arcs leads from the row to the
-column of the e-th suppressed cell (numbered row by row); its twin, at arcs or above, leads back.  The half-arcs that
-leave node v are node_start[v]..node_start[v+1]; `target` is where they lead, `capacity` what they carry.
+Nodes: rows 0..R-1, then columns R..R+C-1.  An arc is a pair of half-arcs.  Half-arc e < arcs leads from the
+row to the column of the e-th suppressed cell (numbered row by row); its twin, at arcs or above, leads back.
+ The half-arcs that leave node v are node_start[v]..node_start[v+1]; `target` is where they lead, `capacity`
+ what they carry.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ def add_twins(
     """Add the half-arcs that lead back from columns to rows; node_start[v+1] holds where column v's list ends."""
     height, width = forward.shape[0], forward.shape[1]
     i = height - 1
-    # Walking the arcs backwards, the end of each column's list moves down to its start and lists stay in row order.
+    # Walking the arcs backwards, the end of each column's list moves down to its start and lists stay in
+    # row order.
     for e in range(arcs - 1, -1, -1):
         while node_start[i] > e:
             i -= 1

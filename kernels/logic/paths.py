@@ -19,7 +19,8 @@ def price(rows: Bits, weights: Int64, columns: int, i: int, j: int) -> Integer:
 def cheapest_rectangle(
     rows: Bits, forward: Int64, reverse: Int64, weights: Int64, i: int, j: int, upward: int, need: int
 ) -> tuple[int, int, int]:
-    """The cheapest rectangle (r, j)-(r, c)-(i, c) that lets cell (i, j) move: (r, c, cost), r = -1 when there is none.
+    """The cheapest rectangle (r, j)-(r, c)-(i, c) that lets cell (i, j) move: (r, c, cost), r = -1 when
+    there is none.
 
     Ties go to the smaller r, then to the smaller c.  A negative weight marks a cell that must stay published.
     """
@@ -99,12 +100,14 @@ def shortest_path(
     opened: Int32,
     position: Int32,
 ) -> Integer:
-    """Cheapest path from source to sink over residual capacities of at least `threshold`, without cell (i0, j0).
+    """Cheapest path from source to sink over residual capacities of at least `threshold`, without cell (i0,
+    j0).
 
-    Suppressed cells and cells of the circuit found so far cost nothing.  `row_order` int32[R, C] and `column_order`
-    int32[C, R] list each line's cells by rising weight (-1 ends a list): a scan stops once the way is longer than
-    the best way to the sink.  Of equally near nodes the one with the smaller number is settled first, which makes
-    the path unique.  Returns the cost (INFINITE: no path); `parent[v]` is the node before v.
+    Suppressed cells and cells of the circuit found so far cost nothing.  `row_order` int32[R, C] and
+    `column_order` int32[C, R] list each line's cells by rising weight (-1 ends a list): a scan stops once
+    the way is longer than the best way to the sink.  Of equally near nodes the one with the smaller number
+    is settled first, which makes the path unique.  Returns the cost (INFINITE: no path); `parent[v]` is the
+    node before v.
     """
     height, width = forward.shape[0], forward.shape[1]
     for v in range(height + width):
@@ -224,8 +227,8 @@ def cheapest_circuit(
 ) -> Integer:
     """Cover a task by cheapest augmenting paths: one path that carries all if there is one, else several.
 
-    Fills `cells` and `amounts` (movement of the cell's value; the task's own cell first); returns the length, 0
-    when the task cannot be covered.
+    Fills `cells` and `amounts` (movement of the cell's value; the task's own cell first); returns the
+    length, 0 when the task cannot be covered.
     """
     height, width = forward.shape[0], forward.shape[1]
     source = height + j0 if upward != 0 else i0

@@ -1,0 +1,541 @@
+"""The CUDA back end: populations stay on the device, kernels do the logic, CuPy holds arrays, sorts and reduces.
+
+Lines that touch device arrays are written against the array module `xp`: CuPy on a device, NumPy under numba's simulator,
+where the very same lines run.  Work is cut into batches that fit into free memory; a batch that does not fit after all is
+halved, and what does not fit at all goes to the CPU, with a warning.  Planes, lines, pools, grids and tasks are copied to
+the device once and must not be changed afterwards.
+"""
+
+from __future__ import annotations
+
+import importlib
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import cuda_kernels as kernels
+from .backend import Circuits, Population, Rectangles, Union, warn
+from .cpu_backend import CpuBackend
+from .host import box_room, cell_order, circuits_of, line_orders, word_seed
+from .layout import (
+    INFINITE,
+    SAFE,
+    UNDECIDED,
+    Bools,
+    FlowTasks,
+    Grid,
+    Int32,
+    Int64,
+    Lines,
+    Patterns,
+    Plane,
+    Pool,
+    Tasks,
+    Verdicts,
+    owned,
+    pack,
+    unpack,
+)
+from .probe import simulated
+
+# Threads that own a row of scratch: enough to fill the largest devices, few enough to keep scratch small.
+SLOTS = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Networks:
+    """The networks of a batch of patterns, on the device; `widest` is the largest number of arcs."""
+
+    node_start: Any
+    target: Any
+    twin: Any
+    capacity: Any
+    arcs: Any
+    widest: int
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """As the kernels take them."""
+        return self.node_start, self.target, self.twin, self.capacity, self.arcs
+
+
+class CudaBackend:
+    """See `Backend`.  `xp` is the array module, `free` says how many bytes of device memory are free."""
+
+    name = "cuda"
+
+    def __init__(self, xp: Any, free: Callable[[], int], slots: int = SLOTS) -> None:
+        self.xp, self.free, self.slots = xp, free, slots
+        self._copies: weakref.WeakKeyDictionary[Any, SimpleNamespace] = weakref.WeakKeyDictionary()
+        self._cpu = CpuBackend()
+
+    # -------------------------------------------------------------------------------------------------- memory
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        """A device array in host memory."""
+        fetched: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
+        return fetched
+
+    def _on_device(self, record: Any) -> SimpleNamespace:
+        """The arrays of a frozen record (plane, lines, pool, grid, tasks) on the device, copied once."""
+        copy = self._copies.get(record)
+        if copy is None:
+            values = {field.name: self.xp.asarray(getattr(record, field.name)) for field in fields(record)}
+            copy = self._copies[record] = SimpleNamespace(**values)
+        return copy
+
+    def _resident(self, patterns: Population, columns: int | None = None) -> Patterns:
+        """Packed patterns on the device, in rows of `columns` cells where that is asked for."""
+        if not isinstance(patterns, Patterns):
+            return self.pack(patterns, columns)
+        if columns is not None and columns != patterns.columns:
+            return self.pack(self.unpack(patterns), columns)
+        return Patterns(self.xp.asarray(patterns.bits), patterns.columns)
+
+    def _in_batches(
+        self, count: int, bytes_each: int, on_device: Callable[[int, int], None], on_cpu: Callable[[int, int], None]
+    ) -> None:
+        """Work on items 0..count in batches that fit; halve on lack of memory, at last go to the CPU."""
+        batch = max(1, min(count, int(self.free() // 2) // max(1, bytes_each)))
+        first = 0
+        while first < count:
+            last = min(count, first + batch)
+            try:
+                on_device(first, last)
+                first = last
+            except MemoryError:
+                if batch == 1:
+                    warn("device memory does not hold a single pattern: the CPU does this operation")
+                    on_cpu(first, count)
+                    return
+                batch = (batch + 1) // 2
+
+    def _launch(self, name: str, items: int, *arguments: Any) -> None:
+        """Run a kernel with one thread per item."""
+        threads = kernels.KERNELS[name][2]
+        kernels.launch(name, -(-items // threads), *arguments)
+
+    def _slot_blocks(self, name: str, items: int) -> int:
+        """Blocks for a kernel whose threads own scratch rows."""
+        threads = kernels.KERNELS[name][2]
+        return max(1, min(-(-items // threads), self.slots // threads))
+
+    # ------------------------------------------------------------------------------------------------ patterns
+
+    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
+        packed = pack(suppressed, columns)
+        return Patterns(self.xp.asarray(packed.bits), packed.columns)
+
+    def unpack(self, patterns: Patterns) -> Bools:
+        return unpack(Patterns(self.to_host(patterns.bits), patterns.columns))
+
+    def union(
+        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
+    ) -> Union:
+        xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :], columns)
+        count = len(chromosomes)
+        bits = xp.empty((count, *ground.bits.shape[1:]), np.uint64)
+        uses, costs = xp.zeros((count, ground.cells), np.int32), xp.empty(count, np.int64)
+        kernels.launch(
+            "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
+            xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0]), ground.columns, bits, uses, costs,
+        )  # fmt: skip
+        return Union(Patterns(bits, ground.columns), uses, self.to_host(costs))
+
+    # --------------------------------------------------------------------------------------------------- lines
+
+    def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
+        xp, packed, line = self.xp, self._resident(patterns), self._on_device(lines)
+        worth = xp.asarray(owned(values, np.int64).ravel())
+        counts = np.zeros((packed.count, lines.count), np.int32)
+        sums = np.zeros((packed.count, lines.count), np.int64)
+
+        def on_device(first: int, last: int) -> None:
+            bits = packed.bits[first:last]
+            found = xp.zeros((last - first, lines.count), np.int32), xp.zeros((last - first, lines.count), np.int64)
+            self._launch("line_totals", bits[:, :, 0].size * bits.shape[2], bits, packed.columns, line.cell_start, line.line, worth, *found)
+            counts[first:last], sums[first:last] = self.to_host(found[0]), self.to_host(found[1])
+
+        def on_cpu(first: int, last: int) -> None:
+            counts[first:last], sums[first:last] = self._cpu.line_totals(self._host(packed, first, last), lines, values)
+
+        self._in_batches(packed.count, 12 * lines.count, on_device, on_cpu)
+        return counts, sums
+
+    def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
+        xp, packed = self.xp, self._resident(patterns)
+        line, task = self._on_device(lines), self._on_device(tasks)
+        rise, fall = xp.asarray(owned(up, np.int64).ravel()), xp.asarray(owned(down, np.int64).ravel())
+        unsafe = np.empty((packed.count, len(tasks)), np.bool_)
+
+        def on_device(first: int, last: int) -> None:
+            found = xp.empty((last - first, len(tasks)), np.uint8)
+            self._launch(
+                "quick_unsafe", found.size, packed.bits[first:last], packed.columns, line.start, line.cell, line.coef,
+                line.cell_start, line.line, line.line_coef, rise, fall, task.cell, task.direction, task.need, found,
+            )  # fmt: skip
+            unsafe[first:last] = self.to_host(found)
+
+        def on_cpu(first: int, last: int) -> None:
+            unsafe[first:last] = self._cpu.quick_unsafe(self._host(packed, first, last), lines, up, down, tasks)
+
+        self._in_batches(packed.count, len(tasks), on_device, on_cpu)
+        return unsafe
+
+    def unpick(
+        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+    ) -> tuple[Int64, Int64]:
+        packed = self._resident(patterns)
+        fall = np.empty((packed.count, lines.cells), np.int64)
+        rise = np.empty_like(fall)
+
+        def on_device(first: int, last: int) -> None:
+            fall[first:last], rise[first:last] = self._unpick(packed, first, last, lines, up, down, sweeps)
+
+        def on_cpu(first: int, last: int) -> None:
+            part = self._host(packed, first, last)
+            fall[first:last], rise[first:last] = self._cpu.unpick(part, lines, up, down, sweeps)
+
+        self._in_batches(packed.count, 17 * lines.cells + 32 * lines.count, on_device, on_cpu)
+        return fall, rise
+
+    def _unpick(
+        self, packed: Patterns, first: int, last: int, lines: Lines, up: Int64, down: Int64, sweeps: int
+    ) -> tuple[Int64, Int64]:
+        xp, line, bits = self.xp, self._on_device(lines), packed.bits[first:last]
+        suppressed = xp.asarray(self.unpack(Patterns(bits, packed.columns)))
+        fall = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(down, np.int64).ravel()), 0))
+        rise = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(up, np.int64).ravel()), 0))
+        room, changed = xp.empty((last - first, lines.count, 4), np.int64), xp.zeros(1, np.int32)
+        for _ in range(sweeps):
+            changed[0] = 0
+            self._launch("line_rooms", room.size // 4, line.start, line.cell, line.coef, fall, rise, room)
+            self._launch(
+                "tighten", fall.size, bits, packed.columns, line.cell_start, line.line, line.line_coef, room, fall,
+                rise, changed,
+            )  # fmt: skip
+            if int(changed[0]) == 0:
+                break
+        return self.to_host(fall), self.to_host(rise)
+
+    # ------------------------------------------------------------------------------------------------- circuits
+
+    def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
+        packed = self._resident(patterns)
+        return np.asarray(self.to_host(self._whole(packed, pool, chromosomes)), np.bool_)
+
+    def _whole(self, packed: Patterns, pool: Pool, chromosomes: Int32) -> Any:
+        xp, circuits = self.xp, self._on_device(pool)
+        whole = xp.zeros(np.shape(chromosomes), np.uint8)
+        chosen = xp.asarray(owned(chromosomes, np.int32))
+        self._launch(
+            "circuits_whole", whole.size, packed.bits, packed.columns, circuits.start, circuits.cell, chosen, whole
+        )
+        return whole
+
+    def swap_gains(
+        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+    ) -> Int64:
+        xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :])
+        chosen, counts = xp.asarray(owned(chromosomes, np.int32)), xp.asarray(uses)
+        prices, floor = xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0])
+        gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
+
+        def on_device(first: int, last: int) -> None:
+            found = xp.empty((last - first, chromosomes.shape[1]), np.int64)
+            self._launch(
+                "swap_gains", found.size, circuits.start, circuits.cell, chosen, counts, prices, floor, ground.columns,
+                xp.asarray(owned(pairs[first:last], np.int32)), found,
+            )  # fmt: skip
+            gains[first:last] = self.to_host(found)
+
+        def on_cpu(first: int, last: int) -> None:
+            gains[first:last] = self._cpu.swap_gains(
+                pool, chromosomes, self.to_host(uses), weights, base, pairs[first:last]
+            )
+
+        self._in_batches(len(pairs), 8 * chromosomes.shape[1] + 8, on_device, on_cpu)
+        return gains
+
+    # ---------------------------------------------------------------------------------------------------- flows
+
+    def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
+        return self._verdicts(patterns, plane, tasks, None, None, exact=False)
+
+    def safe(
+        self,
+        patterns: Population,
+        plane: Plane,
+        tasks: Tasks,
+        pool: Pool | None = None,
+        chromosomes: Int32 | None = None,
+    ) -> Bools:
+        return np.equal(self._verdicts(patterns, plane, tasks, pool, chromosomes, exact=True), SAFE)
+
+    def _verdicts(
+        self,
+        patterns: Population,
+        plane: Plane,
+        tasks: Tasks,
+        pool: Pool | None,
+        chromosomes: Int32 | None,
+        exact: bool,
+    ) -> Verdicts:
+        packed, flow = self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
+
+        def on_device(first: int, last: int) -> None:
+            part = Patterns(packed.bits[first:last], packed.columns)
+            found = self.xp.full((last - first, len(tasks)), UNDECIDED, np.uint8)
+            if pool is not None and chromosomes is not None:
+                found[self._whole(part, pool, chromosomes[first:last]) != 0] = SAFE
+            self._screen(part, plane, flow, found)
+            if exact:
+                self._decide(part, plane, flow, found)
+            verdicts[first:last] = self.to_host(found)
+
+        def on_cpu(first: int, last: int) -> None:
+            part = self._host(packed, first, last)
+            if exact:
+                chosen = None if chromosomes is None else chromosomes[first:last]
+                verdicts[first:last] = self._cpu.safe(part, plane, tasks, pool, chosen)
+            else:
+                verdicts[first:last] = self._cpu.reachability(part, plane, tasks)
+
+        self._in_batches(packed.count, 3 * len(tasks) + 32 * plane.cells // 8, on_device, on_cpu)
+        return verdicts
+
+    def _networks(self, bits: Any, plane: Plane) -> Networks:
+        """Build the networks of patterns (or of unions of patterns) on the device."""
+        xp, count, network = self.xp, bits.shape[0], self._on_device(plane)
+        suppressed = xp.zeros(count, np.int32)
+        self._launch("count_suppressed", count, bits, suppressed)
+        widest = max(1, int(suppressed.max())) if count else 1
+        made = Networks(
+            xp.empty((count, plane.rows + plane.columns + 1), np.int32),
+            xp.empty((count, 2 * widest), np.int32),
+            xp.empty((count, 2 * widest), np.int32),
+            xp.empty((count, 2 * widest), np.int64),
+            xp.empty(count, np.int32),
+            widest,
+        )
+        self._launch("build_networks", count, bits, network.forward, network.reverse, *made.arrays)
+        return made
+
+    def _screen(self, part: Patterns, plane: Plane, flow: FlowTasks, verdicts: Any) -> None:
+        """Bit-sliced reachability, 64 patterns to a word."""
+        xp, task, tasks = self.xp, self._on_device(flow), len(flow.row)
+        groups, nodes = (part.count + 63) // 64, plane.rows + plane.columns
+        united = xp.empty((groups, *part.bits.shape[1:]), np.uint64)
+        self._launch("unite", united.size, part.bits, united)
+        network = self._networks(united, plane)
+        lanes = xp.empty((groups, network.widest), np.uint64)
+        self._launch("slice_lanes", lanes.size, part.bits, plane.rows, network.target, network.twin, network.arcs, lanes)
+        blocks = self._slot_blocks("screen", groups * tasks)
+        slots = blocks * kernels.KERNELS["screen"][2]
+        through, any_path = xp.empty((groups, tasks), np.uint64), xp.empty((groups, tasks), np.uint64)
+        kernels.launch(
+            "screen", blocks, part.count, plane.rows, *network.arrays, lanes, task.row, task.column, task.upward,
+            task.need, task.possible, xp.empty((slots, nodes), np.uint64), xp.empty((slots, nodes), np.int32),
+            xp.empty((slots, nodes), np.int32), through, any_path,
+        )  # fmt: skip
+        self._launch("spread_verdicts", verdicts.size, through, any_path, verdicts)
+
+    def _flow_scratch(self, slots: int, widest: int, nodes: int) -> tuple[Any, ...]:
+        """room, parent, queue, mark, stamp: one row per thread."""
+        xp = self.xp
+        return (
+            xp.empty((slots, 2 * widest), np.int64),
+            xp.empty((slots, nodes), np.int32),
+            xp.empty((slots, nodes), np.int32),
+            xp.zeros((slots, nodes), np.int32),
+            xp.zeros((slots, 1), np.int32),
+        )
+
+    def _decide(self, part: Patterns, plane: Plane, flow: FlowTasks, verdicts: Any) -> None:
+        """Maximum flow for what the screen left undecided."""
+        undecided = self.xp.flatnonzero(verdicts == UNDECIDED).astype(np.int64)
+        if undecided.size == 0:
+            return
+        task, network = self._on_device(flow), self._networks(part.bits, plane)
+        blocks = self._slot_blocks("decide", undecided.size)
+        scratch = self._flow_scratch(
+            blocks * kernels.KERNELS["decide"][2], network.widest, plane.rows + plane.columns
+        )
+        kernels.launch(
+            "decide", blocks, undecided, len(flow.row), plane.rows, *network.arrays, task.row, task.column,
+            task.upward, task.need, *scratch, verdicts,
+        )  # fmt: skip
+
+    def remove_redundant(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
+    ) -> Patterns:
+        packed, flow = self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        bits, order = packed.bits.copy(), cell_order(weights, keep)
+        threads, nodes = kernels.KERNELS["remove_redundant"][2], plane.rows + plane.columns
+        widest = self._networks_width(bits)
+
+        def on_device(first: int, last: int) -> None:
+            cleaned = bits[first:last].copy()
+            self._clean(cleaned, plane, flow, order)
+            bits[first:last] = cleaned
+
+        def on_cpu(first: int, last: int) -> None:
+            part = self._host(Patterns(bits, packed.columns), first, last)
+            bits[first:last] = self.xp.asarray(self._cpu.remove_redundant(part, plane, tasks, weights, keep).bits)
+
+        scratch = threads * (16 * widest + 12 * nodes) + len(tasks) * (widest // 4 + 16)
+        self._in_batches(packed.count, scratch + 24 * widest, on_device, on_cpu)
+        return Patterns(bits, packed.columns)
+
+    def _networks_width(self, bits: Any) -> int:
+        """The largest number of suppressed cells of a pattern."""
+        suppressed = self.xp.zeros(bits.shape[0], np.int32)
+        self._launch("count_suppressed", bits.shape[0], bits, suppressed)
+        return max(1, int(suppressed.max())) if bits.shape[0] else 1
+
+    def _clean(self, bits: Any, plane: Plane, flow: FlowTasks, order: Int32) -> None:
+        """Drop redundant cells of a batch of patterns, in place."""
+        xp, count, tasks = self.xp, bits.shape[0], len(flow.row)
+        task, network = self._on_device(flow), self._networks(bits, plane)
+        words = (network.widest + 63) // 64
+        witness = xp.zeros((count, tasks, words), np.uint64)
+        slots = count * kernels.KERNELS["remove_redundant"][2]
+        scratch = self._flow_scratch(slots, network.widest, plane.rows + plane.columns)
+        kernels.launch(
+            "first_witnesses", max(1, min(self._slot_blocks("first_witnesses", count * tasks), slots // kernels.KERNELS["first_witnesses"][2])), plane.rows, *network.arrays, task.row, task.column,
+            task.upward, task.need, task.possible, *scratch, witness,
+        )  # fmt: skip
+        kernels.launch(
+            "remove_redundant", count, bits, plane.columns, xp.asarray(order), *network.arrays, task.row, task.column,
+            task.upward, task.need, *scratch, witness, xp.zeros_like(witness), xp.zeros((count, tasks), np.int32),
+        )  # fmt: skip
+
+    # --------------------------------------------------------------------------------- cheapest ways to cover
+
+    def cheapest_rectangles(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
+    ) -> Rectangles:
+        xp, packed, flow = self.xp, self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        network, task = self._on_device(plane), self._on_device(flow)
+        row, column = xp.empty(len(items), np.int32), xp.empty(len(items), np.int32)
+        cost = xp.empty(len(items), np.int64)
+        self._launch(
+            "rectangles", len(items), packed.bits, network.forward, network.reverse,
+            xp.asarray(owned(weights, np.int64).ravel()), task.row, task.column, task.upward, task.need, task.possible,
+            xp.asarray(owned(items, np.int32)), row, column, cost,
+        )  # fmt: skip
+        return Rectangles(self.to_host(row), self.to_host(column), self.to_host(cost))
+
+    def cheapest_paths(
+        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
+    ) -> Circuits:
+        xp, packed, flow = self.xp, self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        network, task, prices = self._on_device(plane), self._on_device(flow), owned(weights, np.int64).ravel()
+        worth = xp.asarray(prices)
+        orders = [xp.asarray(order) for order in line_orders(prices, plane.rows, plane.columns)]
+        nodes = plane.rows + plane.columns
+        room = 2 * nodes
+        length = np.zeros(len(items), np.int64)
+        cells, amounts = np.zeros((len(items), room), np.int32), np.zeros((len(items), room), np.int64)
+
+        def on_device(first: int, last: int) -> None:
+            blocks = self._slot_blocks("paths", last - first)
+            slots = blocks * kernels.KERNELS["paths"][2]
+            found = (
+                xp.empty(last - first, np.int64),
+                xp.empty((last - first, room), np.int32),
+                xp.empty((last - first, room), np.int64),
+            )
+            scratch = [xp.empty((slots, nodes), kind) for kind in (np.int64, np.int32, np.int32, np.int32)]
+            kernels.launch(
+                "paths", blocks, packed.bits, network.forward, network.reverse, worth, *orders, task.row, task.column,
+                task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
+            )  # fmt: skip
+            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
+
+        def on_cpu(first: int, last: int) -> None:
+            found = self._cpu.cheapest_paths(
+                self._host(packed, 0, packed.count), plane, tasks, weights, items[first:last]
+            )
+            _unpool(found, length[first:last], cells[first:last], amounts[first:last])
+
+        self._in_batches(len(items), 12 * room + 8 + 20 * nodes, on_device, on_cpu)
+        return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
+
+    def cheapest_boxes(
+        self,
+        patterns: Population,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        tasks: Tasks,
+        weights: Int64,
+        items: Int32,
+        inside: bool = False,
+    ) -> Circuits:
+        xp, packed, size = self.xp, self._resident(patterns), box_room(grid)
+        tree, task, prices = self._on_device(grid), self._on_device(tasks), owned(weights, np.int64).ravel()
+        bounds = [xp.asarray(owned(bound, np.int64).ravel()) for bound in (up, down)]
+        worth = xp.asarray(prices)
+        length = np.zeros(len(items), np.int64)
+        cells, amounts = np.zeros((len(items), size.box), np.int32), np.zeros((len(items), size.box), np.int64)
+        rooms = [(size.options, np.int64), (size.options, np.int32), (size.options, np.int32)]
+        rooms += [(size.codes, np.int32)] * 2 + [(size.cells, np.int32)] * 2
+
+        def on_device(first: int, last: int) -> None:
+            blocks = self._slot_blocks("boxes", last - first)
+            slots = blocks * kernels.KERNELS["boxes"][2]
+            found = (
+                xp.empty(last - first, np.int64),
+                xp.empty((last - first, size.box), np.int32),
+                xp.empty((last - first, size.box), np.int64),
+            )
+            scratch = [xp.empty((slots, room), kind) for room, kind in rooms]
+            kernels.launch(
+                "boxes", blocks, packed.bits, packed.columns, tree.shape, tree.stride, tree.offset, tree.parent,
+                tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell, task.direction,
+                task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
+                xp.empty((slots, 7, grid.dimensions + 1), np.int64),
+            )  # fmt: skip
+            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
+
+        def on_cpu(first: int, last: int) -> None:
+            found = self._cpu.cheapest_boxes(
+                self._host(packed, 0, packed.count), grid, up, down, tasks, weights, items[first:last], inside
+            )
+            _unpool(found, length[first:last], cells[first:last], amounts[first:last])
+
+        self._in_batches(len(items), 12 * size.box + 16 * size.options + 8 * size.cells, on_device, on_cpu)
+        return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
+
+    def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
+        words = self.xp.empty(count, np.uint32)
+        self._launch("random", count, word_seed(seed), word_seed(stream), word_seed(start), words)
+        return self.to_host(words)
+
+    def _host(self, packed: Patterns, first: int, last: int) -> Patterns:
+        """Patterns first..last in host memory."""
+        return Patterns(np.ascontiguousarray(self.to_host(packed.bits[first:last])), packed.columns)
+
+
+def _unpool(found: Circuits, length: Int64, cells: Int32, amounts: Int64) -> None:
+    """Write circuits that the CPU found into the fixed-width arrays of the device's results."""
+    for q in range(len(length)):
+        member, amount = found.pool.circuit(q)
+        length[q] = len(member)
+        cells[q, : len(member)], amounts[q, : len(member)] = member, amount
+
+
+def create() -> CudaBackend:
+    """The CUDA back end on the current device, or on numba's simulator where that is switched on."""
+    if simulated():
+        return CudaBackend(np, lambda: 2**30, slots=256)
+    cupy = importlib.import_module("cupy")
+    pool = cupy.get_default_memory_pool()
+    return CudaBackend(cupy, lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()))
