@@ -1,4 +1,4 @@
-"""Microdata: from records to a table with primaries (`tabulate`), and protection of the records themselves."""
+"""Microdata: from records to a table with primaries (`tabulate`); protection of the records."""
 
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, Rule, Zeros, parse_rule

@@ -1,9 +1,9 @@
-"""Contributions: what every cell of a table, marginals included, is made of, computed by SQL in exact integers.
-
-A contributor is a record, or all records of one respondent, or all respondents of one holding. Most contributors
-lie in one elementary cell: those are summed once per elementary cell and then added up the hierarchies. Those that are
-spread over several elementary cells are joined per cell of the table, so that a holding is one contributor there too.
-Sums are integers, hence the same whatever the number of threads.
+"""Contributions: what every cell of a table, marginals included, is made of, computed by SQL in exact
+integers.
+ A contributor is a record, or all records of one respondent, or all respondents of one holding. Most
+contributors lie in one elementary cell: those are summed once per elementary cell and then added up the
+hierarchies. Those that are spread over several elementary cells are joined per cell of the table, so that a
+holding is one contributor there too. Sums are integers, hence the same whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def prepare(records: Records, layout: Layout, dimensions: Sequence[Dimension]) -
 
 
 def _code_dimensions(records: Records, layout: Layout, dimensions: Sequence[Dimension]) -> None:
-    """Tables `code<i>` (text -> leaf position) and `above<i>` (leaf -> every code it belongs to, itself included)."""
+    """Tables `code<i>` (text -> leaf) and `above<i>` (leaf -> every code it belongs to, itself included)."""
     for i, (name, dimension) in enumerate(zip(layout.by, dimensions, strict=True)):
         leaves = np.flatnonzero(dimension.is_leaf).astype(np.int32)
         records.run(f"CREATE TABLE code{i} (text VARCHAR, position INTEGER)")
@@ -129,12 +129,18 @@ def _refuse_uncoded(records: Records, name: str, i: int, dimension: Dimension) -
     records.refuse_blank(name)
     column = records.column(name)
     inner = [code for code, leaf in zip(dimension.codes, dimension.is_leaf, strict=True) if not leaf]
-    sql = f"SELECT min(rowid) FROM records WHERE NOT EXISTS (SELECT 1 FROM code{i} WHERE text = trim({column}))"
+    sql = (
+        f"SELECT min(rowid) FROM records WHERE NOT EXISTS (SELECT 1 FROM code{i} WHERE text = trim({column}))"
+    )
     row = records.run(sql).fetchone()[0]
     if row is None:
         return
     code = str(records.run(f"SELECT trim({column}) FROM records WHERE rowid = ?", [row]).fetchone()[0])
-    what = "is a sub-total or the total, records need a code at the bottom" if code in inner else "is not in the hierarchy"
+    what = (
+        "is a sub-total or the total, records need a code at the bottom"
+        if code in inner
+        else "is not in the hierarchy"
+    )
     raise records.complain(int(row), name, f"code {printable(code)!r} {what}")
 
 
@@ -142,7 +148,7 @@ def _refuse_large(records: Records, layout: Layout, value: str, weight: str, one
     sql = f"SELECT sum(abs({value}::HUGEINT) * greatest({weight}, {one})) FROM records"
     if int(records.run(sql).fetchone()[0]) >= LARGEST:
         raise InputError(
-            "the values are too large for exact arithmetic at this many decimals: choose fewer with --decimals",
+            "too large for exact arithmetic at this many decimals: choose fewer with --decimals",
             path=records.path, field=layout.value,
         )  # fmt: skip
 
@@ -160,7 +166,8 @@ def _enter(
         waived = f"coalesce(lower(trim({records.column(layout.waiver)})) IN {WAIVED}, false)"
     holder = _holder(records, layout)
     raw = (
-        f"SELECT {places}, {value} AS v, {weight} AS w, {waived} AS waived, {holder} AS holder, {cost} AS cost"
+        f"SELECT {places}, {value} AS v, {weight} AS w, {waived} AS waived, {holder} AS holder,"
+        f" {cost} AS cost"
         f" FROM records r {joins}"
     )
     keys = ", ".join(f"d{i}" for i in range(dimensions))
@@ -175,12 +182,13 @@ def _enter(
     records.run(f"CREATE TABLE entry AS WITH raw AS MATERIALIZED ({raw}) {alone} UNION ALL BY NAME {joined}")
     # A holder that lies in one elementary cell only needs no joining further up.
     records.run(
-        "CREATE TABLE spread AS SELECT holder FROM entry WHERE holder IS NOT NULL GROUP BY holder HAVING count(*) > 1"
+        "CREATE TABLE spread AS SELECT holder FROM entry WHERE holder IS NOT NULL"
+        " GROUP BY holder HAVING count(*) > 1"
     )
 
 
 def _joined(one: int) -> str:
-    """Several records as one contributor: one unit of the population with their weighted sum (one record: itself)."""
+    """Several records as one contributor: one unit of the population with their weighted sum."""
     return (
         "sum(v * w)::BIGINT AS net,"
         f" CASE WHEN count(*) = 1 THEN max(abs(v)) * {one} ELSE abs(sum(v * w)) END::BIGINT AS amount,"
@@ -193,12 +201,16 @@ def _holder(records: Records, layout: Layout) -> str:
     """Who a record belongs to: its holding, else its respondent, else (NULL) nobody but itself."""
     kinds = [("h", layout.holding), ("r", layout.respondent)]
     named = [
-        f"'{kind}' || nullif(trim({records.column(column)}), '')" for kind, column in kinds if column is not None
+        f"'{kind}' || nullif(trim({records.column(column)}), '')"
+        for kind, column in kinds
+        if column is not None
     ]
     return f"coalesce({', '.join(named)})" if named else "NULL::VARCHAR"
 
 
-def collect(records: Records, dimensions: Sequence[Dimension], reach: int, scales: tuple[int, int, int]) -> Cells:
+def collect(
+    records: Records, dimensions: Sequence[Dimension], reach: int, scales: tuple[int, int, int]
+) -> Cells:
     """All inhabited cells with their totals, counts and `reach` largest contributors, waived and not."""
     scale, one, cost_scale = scales
     k = len(dimensions)
@@ -248,23 +260,29 @@ SUMS = ", ".join(f"sum({c})::BIGINT AS {c}" for c in ("net", "total", "contribut
 
 
 def _roll_up(records: Records, k: int, reach: int, one: int) -> None:
-    """Tables `elementary` (settled contributors), `held` (spread ones, in every cell) and `cell` (all of both)."""
+    """Tables `elementary` (settled contributors), `held` (spread ones, in every cell) and `cell`."""
     low, at = _names("d", k), _names("a", k)
     climbed, climb = _climbing(k)
     records.run(
         f"CREATE TABLE elementary AS SELECT {low}, sum(net)::BIGINT AS net, sum(abs(net))::BIGINT AS total,"
         " count(*) AS contributors, count_if(waived) AS waived, sum(cost)::BIGINT AS cost,"
-        f" {_tops(reach)} FROM entry WHERE holder IS NULL OR holder NOT IN (SELECT holder FROM spread) GROUP BY {low}"
+        f" {_tops(reach)} FROM entry WHERE holder IS NULL OR holder NOT IN (SELECT holder FROM spread)"
+        f" GROUP BY {low}"
     )
     records.run(
         f"CREATE TABLE held AS SELECT {at}, holder, sum(net)::BIGINT AS net,"
         " CASE WHEN count(*) = 1 THEN max(amount) ELSE abs(sum(net)) END::BIGINT AS amount,"
         f" CASE WHEN count(*) = 1 THEN max(mass) ELSE {one} END::BIGINT AS mass,"
-        f" bool_and(waived) AS waived, sum(cost)::BIGINT AS cost FROM (SELECT {climbed}, entry.* FROM entry {climb}"
+        " bool_and(waived) AS waived, sum(cost)::BIGINT AS cost"
+        f" FROM (SELECT {climbed}, entry.* FROM entry {climb}"
         f" WHERE holder IN (SELECT holder FROM spread)) GROUP BY {at}, holder"
     )
-    joined = f"SELECT {at}, net, abs(net) AS total, 1 AS contributors, waived::INTEGER AS waived, cost FROM held"
-    sums = f"SELECT {climbed}, net, total, contributors, waived, cost FROM elementary {climb} UNION ALL {joined}"
+    joined = (
+        f"SELECT {at}, net, abs(net) AS total, 1 AS contributors, waived::INTEGER AS waived, cost FROM held"
+    )
+    sums = (
+        f"SELECT {climbed}, net, total, contributors, waived, cost FROM elementary {climb} UNION ALL {joined}"
+    )
     tops = f"{_unnested(k)} UNION ALL SELECT {at}, amount, mass, waived FROM held"
     records.run(f"CREATE TABLE cell AS {_cells(k, reach, sums, tops)}")
 
@@ -310,7 +328,9 @@ def makeup(records: Records, cells: NDArray[np.int32], reach: int, one: int) -> 
         for row in records.run(_cells(k, reach, sums, near.format(_unnested(k)))).fetchall()
     }
     spread: dict[tuple[int, ...], list[Spread]] = {}
-    for row in records.run(near.format(f"SELECT {at}, holder, net, amount, mass, waived FROM held")).fetchall():
+    for row in records.run(
+        near.format(f"SELECT {at}, holder, net, amount, mass, waived FROM held")
+    ).fetchall():
         holder, net, amount, mass, waived = row[k:]
         entry = Spread(str(holder), int(net), int(amount), int(mass), bool(waived))
         spread.setdefault(tuple(int(x) for x in row[:k]), []).append(entry)

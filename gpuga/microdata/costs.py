@@ -1,9 +1,9 @@
 """Costs: what a suppression and a recoding lose, as integers; linear, given by the user, or by entropy.
-
-Suppressing field f of record r costs `c[r, f]`, recoding field f by rule k costs `d[f][k]`; both in units of `1/scale`.
-Entropy: a suppressed score loses the field's entropy H(X), a recoding loses, in every record, the entropy H(X | recoded
-X) that the coarser score leaves. Linear: a suppressed score loses the field's weight, a recoding the share of codes
-that it merges, so that one code for all costs as much as suppressing the whole field.
+ Suppressing field f of record r costs `c[r, f]`, recoding field f by rule k costs `d[f][k]`; both in units of
+`1/scale`. Entropy: a suppressed score loses the field's entropy H(X), a recoding loses, in every record, the
+entropy H(X | recoded X) that the coarser score leaves. Linear: a suppressed score loses the field's weight, a
+recoding the share of codes that it merges, so that one code for all costs as much as suppressing the whole
+field.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCALE = 1000
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Suppression costs per cost class (int64[classes, fields], above 0) and each record's class; recoding costs."""
+    """Suppression costs per class (int64[classes, fields], above 0), each record's class; recoding costs."""
 
     suppress: Ints
     record_class: Ints
@@ -74,7 +74,10 @@ def linear_costs(
         if recode and field in recode:
             costs = [0] + [round(d * SCALE) for d in recode[field]]
             if len(costs) != len(choices):
-                raise InputError(f"gives {len(costs) - 1} recoding costs for {len(choices) - 1} rules", field="--recode-cost")
+                raise InputError(
+                    f"gives {len(costs) - 1} recoding costs for {len(choices) - 1} rules",
+                    field="--recode-cost",
+                )
         recoding.append(np.array(costs, np.int64))
     return _checked(suppress, np.zeros(len(codes), np.int64), recoding, SCALE)
 

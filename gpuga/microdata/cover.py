@@ -1,7 +1,6 @@
 """Covers: the cheapest fields to suppress in a record so that each of its unsafe keys loses a field.
-
-Sets and covers are bits over the fields. The exact search is a depth-first branch and bound on integers; a family that
-exceeds its node limit goes to HiGHS, and to the greedy cover where HiGHS finds no answer in time.
+ Sets and covers are bits over the fields. The exact search is a depth-first branch and bound on integers; a
+family that exceeds its node limit goes to HiGHS, and to the greedy cover where HiGHS finds no answer in time.
 """
 
 from __future__ import annotations
@@ -43,10 +42,11 @@ def _greedy(masks: Ints, costs: Ints) -> int:
 
 @njit(cache=True)
 def _covers(masks: Ints, cover: int) -> bool:
-    for s in range(len(masks)):
-        if masks[s] & cover == 0:
-            return False
-    return True
+    left = 0
+    for mask in masks:
+        if mask & cover == 0:
+            left += 1
+    return left == 0
 
 
 @njit(cache=True)
@@ -60,7 +60,7 @@ def _cost(cover: int, costs: Ints) -> int:
 
 @njit(cache=True)
 def _bound(masks: Ints, costs: Ints, cover: int, banned: int) -> int:
-    """What the uncovered sets cost at least: disjoint ones need one field each (-1: one cannot be covered)."""
+    """What the uncovered sets cost at least: disjoint ones need a field each (-1: impossible)."""
     used, total = 0, 0
     for s in range(len(masks)):
         if masks[s] & cover:
@@ -163,7 +163,7 @@ def highs_cover(masks: Ints, costs: Ints, seconds: float = HIGHS_SECONDS) -> int
     fields = len(costs)
     rows = ((masks[:, None] >> np.arange(fields)) & 1).astype(float)
     answer = milp(
-        costs.astype(float), integrality=np.ones(fields), bounds=Bounds(0, 1),
+        costs.astype(float), integrality=np.ones(fields, np.int64), bounds=Bounds(0, 1),
         constraints=LinearConstraint(rows, lb=1.0), options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )  # fmt: skip
     if answer.status != 0:
@@ -194,10 +194,11 @@ def _ascend(masks: Ints, slack: Ints, price: Ints) -> None:
 
 @njit(cache=True)
 def _packing(masks: Ints, costs: Ints) -> NDArray[np.float64]:
-    """Prices of greatest sum such that no field's sets cost more than the field: the simplex method on a dense tableau.
+    """Prices of greatest sum such that no field's sets cost more than the field: the simplex method on a
+    dense tableau.
 
-    Larger sets are worth a trifle more: a recoding protects them last. Pivots are limited, a price in between is
-    feasible too.
+    Larger sets are worth a trifle more: a recoding protects them last. Pivots are limited, a price in between
+    is feasible too.
     """
     n, m = len(masks), len(costs)
     tableau = np.zeros((m + 1, n + m + 1))
@@ -238,10 +239,11 @@ def _packing(masks: Ints, costs: Ints) -> NDArray[np.float64]:
 
 @njit(cache=True)
 def feasible_prices(start: Ints, masks: Ints, costs: Ints) -> Ints:
-    """Integer prices of the sets that never exceed a field's cost: a feasible dual solution, near the best one.
+    """Integer prices of the sets that never exceed a field's cost: a feasible dual solution, near the best
+    one.
 
-    The prices of the linear program are rounded down, lowered where their fields do not allow them, and then raised as
-    far as possible one after the other.
+    The prices of the linear program are rounded down, lowered where their fields do not allow them, and then
+    raised as far as possible one after the other.
     """
     prices = np.zeros(len(masks), np.int64)
     for g in range(len(start) - 1):

@@ -3,15 +3,16 @@
 Two operations, each written once for the compiled back end and once in NumPy as the oracle:
 
 - `mark_rare`: which records have a rare combination on one key;
-- `unprotected_weights`: for a batch of jobs (one frequency table under one recoding of its fields), the summed weight
+- `unprotected_weights`: for a batch of jobs (one frequency table under one recoding of its fields), the
+summed weight
   of its unsafe cells that stay rare. All neighbours of a recoding are one such batch.
-
-A frequency table is given by its inhabited cells: their coordinates, counts and weights. Counts and weights are
-int64, so the sums are the same in any order.
+ A frequency table is given by its inhabited cells: their coordinates, counts and weights. Counts and weights
+are int64, so the sums are the same in any order.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,14 +29,14 @@ WORTH_THREADS = 200_000
 """A batch that touches fewer cells than this is done sooner than threads are woken."""
 
 
-def combine(codes: Codes, fields: Sequence[int], sizes: Sequence[int]) -> tuple[Ints, int]:
+def combine(columns: Codes, fields: Sequence[int], sizes: Sequence[int]) -> tuple[Ints, int]:
     """One number per record for its scores on `fields` (-1 where one is missing), and the number of bins.
 
-    `codes` int32[records, fields], -1 where missing. Sparse products are renumbered, so the bins stay few.
+    `columns` int32[fields, records], -1 where missing. Sparse products are renumbered, so the bins stay few.
     """
-    flat, bins = np.zeros(len(codes), np.int64), 1
+    flat, bins = np.zeros(columns.shape[1], np.int64), 1
     for field, size in zip(fields, sizes, strict=True):
-        flat = _extend(flat, np.ascontiguousarray(codes[:, field]), max(size, 1))
+        flat = _extend(flat, columns[field], max(size, 1))
         bins *= max(size, 1)
         if bins > MOST_BINS:
             flat, bins = renumber(flat)
@@ -61,40 +62,82 @@ def _extend(flat: Ints, codes: Codes, size: int) -> Ints:
 
 
 @njit(cache=True)
-def count(flat: Ints, bins: int) -> Ints:
-    """How many records lie in each bin (int64[bins]); -1 lies in none."""
+def _mark(
+    flat: Ints, bins: int, threshold: int, words: NDArray[np.uint64], word: int, bit: np.uint64
+) -> None:
     counts = np.zeros(bins, np.int64)
     for r in range(len(flat)):
         if flat[r] >= 0:
             counts[flat[r]] += 1
-    return counts
-
-
-@njit(cache=True)
-def _mark(flat: Ints, counts: Ints, threshold: int, words: NDArray[np.uint64], word: int, bit: np.uint64) -> None:
     for r in range(len(flat)):
         if flat[r] >= 0 and counts[flat[r]] < threshold:
             words[r, word] |= bit
 
 
-def mark_rare(flat: Ints, bins: int, threshold: int, words: NDArray[np.uint64], key: int) -> None:
-    """Set bit `key` of each record (`words` uint64[records, W]) whose bin holds fewer than `threshold` records."""
-    _mark(flat, count(flat, bins), threshold, words, key // 64, np.uint64(1) << np.uint64(key % 64))
+@njit(cache=True)
+def _place(columns: Codes, fields: Ints, sizes: Ints, record: int) -> int:
+    """The bin of one record, -1 where one of its scores is missing."""
+    at = 0
+    for place in range(len(fields)):
+        score = columns[fields[place], record]
+        if score < 0:
+            return -1
+        at = at * sizes[place] + score
+    return at
 
 
-def mark_rare_oracle(flat: Ints, threshold: int) -> NDArray[np.bool_]:
-    """The oracle of `mark_rare`: whether each record's bin is rare."""
-    distinct, inverse, counts = np.unique(flat, return_inverse=True, return_counts=True)
-    return np.asarray((counts[inverse] < threshold) & (flat >= 0))
+@njit(cache=True)
+def _mark_dense(
+    columns: Codes, fields: Ints, sizes: Ints, bins: int, threshold: int,
+    words: NDArray[np.uint64], word: int, bit: np.uint64,
+) -> None:  # fmt: skip
+    counts = np.zeros(bins, np.int64)
+    for r in range(columns.shape[1]):
+        at = _place(columns, fields, sizes, r)
+        if at >= 0:
+            counts[at] += 1
+    for r in range(columns.shape[1]):
+        at = _place(columns, fields, sizes, r)
+        if at >= 0 and counts[at] < threshold:
+            words[r, word] |= bit
+
+
+def mark_rare(
+    columns: Codes,
+    fields: Sequence[int],
+    sizes: Sequence[int],
+    threshold: int,
+    words: NDArray[np.uint64],
+    key: int,
+) -> None:
+    """Set bit `key` of each record whose scores on `fields` are shared by fewer than `threshold` records.
+
+    `columns` int32[fields, records]; `sizes` are the numbers of codes; `words` uint64[records, W].
+    """
+    word, bit = key // 64, np.uint64(1) << np.uint64(key % 64)
+    bins = math.prod(max(int(size), 1) for size in sizes)
+    if bins <= MOST_BINS:
+        places = (np.array(fields, np.int64), np.maximum(np.array(sizes, np.int64), 1))
+        _mark_dense(columns, *places, bins, threshold, words, word, bit)
+    else:
+        flat, few = combine(columns, fields, sizes)
+        _mark(flat, few, threshold, words, word, bit)
+
+
+def mark_rare_oracle(columns: Codes, fields: Sequence[int], threshold: int) -> NDArray[np.bool_]:
+    """The oracle of `mark_rare`, by sorting: whether each record's scores are rare."""
+    scores = columns[list(fields)].T
+    _, inverse, counts = np.unique(scores, axis=0, return_inverse=True, return_counts=True)
+    return np.asarray((counts[inverse.reshape(-1)] < threshold) & (scores >= 0).all(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
     """Many frequency tables by their inhabited cells, and the recodings of the fields.
 
-    `start` int64[tables+1]; per cell `coordinate` int32[cells, D] (unused places 0), `count` and `weight` int64;
-    per table `field` int32[tables, D] (-1 unused) and `threshold` int64. Recoding k of field f sends code c to
-    `image[image_start[f, k] + c]`, one of `image_size[f, k]` codes.
+    `start` int64[tables+1]; per cell `coordinate` int32[cells, D] (unused places 0), `count` and `weight`
+    int64; per table `field` int32[tables, D] (-1 unused) and `threshold` int64. Recoding k of field f sends
+    code c to `image[image_start[f, k] + c]`, one of `image_size[f, k]` codes.
     """
 
     start: Ints
@@ -109,7 +152,8 @@ class Frequencies:
 
 
 def unprotected_weights(tables: Frequencies, table: Codes, rule: Codes) -> Ints:
-    """The weight left unprotected by each job (int64[jobs]): table `table[j]`, its fields recoded by `rule[j]`.
+    """The weight left unprotected by each job (int64[jobs]): table `table[j]`, its fields recoded by
+    `rule[j]`.
 
     `table` int32[jobs]; `rule` int32[jobs, D], one recoding per place of the table's fields.
     """
@@ -122,7 +166,8 @@ def unprotected_weights(tables: Frequencies, table: Codes, rule: Codes) -> Ints:
         answer[dense] = launch(
             tables.start, tables.coordinate, tables.count, tables.weight, tables.field, tables.threshold,
             tables.image_start, tables.image_size, tables.image,
-            np.ascontiguousarray(table[dense]), np.ascontiguousarray(rule[dense]), bins[dense].astype(np.int64),
+            np.ascontiguousarray(table[dense]), np.ascontiguousarray(rule[dense]),
+            bins[dense].astype(np.int64),
         )  # fmt: skip
     for job in np.flatnonzero(bins > MOST_BINS):
         answer[job] = unprotected_weight_oracle(tables, int(table[job]), rule[job])
@@ -141,7 +186,13 @@ def job_bins(tables: Frequencies, table: Codes, rule: Codes) -> NDArray[np.float
 
 @njit(cache=True)
 def _bin(
-    coordinate: Codes, cell: int, fields: Codes, rules: Codes, image_start: Ints, image_size: Ints, image: Codes
+    coordinate: Codes,
+    cell: int,
+    fields: Codes,
+    rules: Codes,
+    image_start: Ints,
+    image_size: Ints,
+    image: Codes,
 ) -> int:
     """The bin of one cell in the recoded table."""
     at = 0

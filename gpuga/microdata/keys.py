@@ -47,9 +47,28 @@ class Keys:
         """int64[keys]."""
         return np.array([key.threshold for key in self.keys], np.int64)
 
+    @cached_property
+    def supersets(self) -> NDArray[np.uint64]:
+        """For each key the bits of its proper supersets among the keys (uint64[keys, W])."""
+        return _bits((self.masks & self.masks[:, None]) == self.masks[:, None])
+
+    @cached_property
+    def subsets(self) -> NDArray[np.uint64]:
+        """For each key the bits of its proper subsets among the keys (uint64[keys, W])."""
+        return _bits((self.masks & self.masks[:, None]) == self.masks)
+
     def name(self, key: int) -> str:
         """A key's fields, for messages."""
         return " x ".join(printable(self.fields[f]) for f in self.keys[key].fields)
+
+
+def _bits(related: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Truth values (bool[keys, keys], the diagonal left out) as bits of 64-bit words (uint64[keys, W])."""
+    words = np.zeros((len(related), (len(related) + 63) // 64), np.uint64)
+    for key, other in zip(*np.nonzero(related), strict=True):
+        if key != other:
+            words[key, other // 64] |= np.uint64(1) << np.uint64(other % 64)
+    return words
 
 
 def make_keys(
@@ -81,7 +100,9 @@ def make_keys(
 def _positions(fields: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
     for name in names:
         if name not in fields:
-            raise InputError(f"key field {printable(name)} is not among the identifying fields", field="--key")
+            raise InputError(
+                f"key field {printable(name)} is not among the identifying fields", field="--key"
+            )
     if not names or len(set(names)) != len(names):
         raise InputError("a key names one field or more, each once", field="--key")
     return tuple(sorted(fields.index(name) for name in names))

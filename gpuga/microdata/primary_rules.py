@@ -1,22 +1,22 @@
 """Primary rules: which cells are too revealing to publish, and how wide the doubt about them must be.
-
-Each rule looks at the contributions to one cell, largest first, and answers with the protection level it asks for,
-or None where the cell is harmless. With `T` the cell's total and `x1 >= x2 >= ...` its contributions:
+ Each rule looks at the contributions to one cell, largest first, and answers with the protection level it
+asks for, or None where the cell is harmless. With `T` the cell's total and `x1 >= x2 >= ...` its
+contributions:
 
     frequency   fewer than m contributors                   level: a chosen share of the value
     (n,k)       x1 + ... + xn > k% of T                     level: 100/k * (x1 + ... + xn) - T
     p%          T - x1 - x2 < p% of x1                      level: p/100 * x1 - (T - x1 - x2)
     p/q         T - x1 - x2 < p/q of x1                     level: p/q * x1 - (T - x1 - x2)
-
-The levels are those of the field's handbook: just wide enough that the rule, read from the outside, holds again.
-All arithmetic is on integers. A contribution may stand for several units of the population (sampling weights): it
-then counts as that many contributions of its size. Who has waived protection cannot be harmed: p% looks at the
-largest contributor without a waiver, (n,k) and frequency fire unless everyone they look at has waived.
+ The levels are those of the field's handbook: just wide enough that the rule, read from the outside, holds
+again. All arithmetic is on integers. A contribution may stand for several units of the population (sampling
+weights): it then counts as that many contributions of its size. Who has waived protection cannot be harmed:
+p% looks at the largest contributor without a waiver, (n,k) and frequency fire unless everyone they look at
+has waived.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -28,7 +28,7 @@ DEFAULT_RANGE = Fraction(15, 100)
 
 @dataclass(frozen=True, order=True)
 class Contribution:
-    """One contributor's absolute amount (units of `1/(scale * one)`), the mass it stands for (in units of `1/one`)."""
+    """One contributor: its absolute amount (units of `1/(scale * one)`) and its mass (`1/one`)."""
 
     amount: int
     mass: int
@@ -39,9 +39,9 @@ class Contribution:
 class Contributions:
     """What the rules see of a cell: its absolute total, its number of contributors and its largest ones.
 
-    `one` is the mass of a single unit of the population; without sampling weights every mass is 1. `total` and
-    `value` are in units of `1/(scale * one)`, like the amounts. `largest` is sorted, largest amount first, and holds
-    enough contributors with and without a waiver for every rule (`reach` of each).
+    `one` is the mass of a single unit of the population; without sampling weights every mass is 1. `total`
+    and `value` are in units of `1/(scale * one)`, like the amounts. `largest` is sorted, largest amount
+    first, and holds enough contributors with and without a waiver for every rule (`reach` of each).
     """
 
     value: int
@@ -131,10 +131,11 @@ class Dominance:
 
 @dataclass(frozen=True)
 class PercentRule:
-    """The p% rule (`q` = 100) and the p/q rule: someone can estimate the largest contribution to within p percent.
+    """The p% rule (`q` = 100) and the p/q rule: someone can estimate the largest contribution to within p
+    percent.
 
-    The estimate is the total minus the estimator's own contribution; before publication anyone knows any contribution
-    to within `q` percent.
+    The estimate is the total minus the estimator's own contribution; before publication anyone knows any
+    contribution to within `q` percent.
     """
 
     p: Fraction
@@ -161,7 +162,7 @@ class PercentRule:
 def parse_rule(text: str) -> Rule:
     """A rule from words such as `frequency:3`, `frequency:3,20`, `nk:2,85`, `p:10`, `pq:10,50`."""
     name, _, numbers = text.partition(":")
-    parsers = {
+    parsers: dict[str, Callable[[str, list[Fraction]], Rule]] = {
         "frequency": _frequency, "freq": _frequency,
         "nk": _dominance, "dominance": _dominance,
         "p": _percent, "p%": _percent, "pq": _percent, "p/q": _percent,
@@ -169,7 +170,8 @@ def parse_rule(text: str) -> Rule:
     parser = parsers.get(name.strip().lower())
     if parser is None:
         raise InputError(
-            f"unknown rule {printable(text)!r}: choose frequency:m[,range%], nk:n,k, p:p or pq:p,q", field="--rule"
+            f"unknown rule {printable(text)!r}: choose frequency:m[,range%], nk:n,k, p:p or pq:p,q",
+            field="--rule",
         )
     return parser(text, [_number(text, part) for part in numbers.split(",")])
 
@@ -178,7 +180,9 @@ def _number(text: str, part: str) -> Fraction:
     try:
         return Fraction(part.strip().removesuffix("%"))
     except (ValueError, ZeroDivisionError) as error:
-        raise InputError(f"rule {printable(text)!r}: {printable(part)!r} is not a number", field="--rule") from error
+        raise InputError(
+            f"rule {printable(text)!r}: {printable(part)!r} is not a number", field="--rule"
+        ) from error
 
 
 def _expect(text: str, fine: bool, what: str) -> None:
@@ -189,7 +193,9 @@ def _expect(text: str, fine: bool, what: str) -> None:
 def _frequency(text: str, numbers: list[Fraction]) -> Frequency:
     _expect(text, len(numbers) in (1, 2), "give the minimum frequency and, if wanted, the range in percent")
     minimum = numbers[0]
-    _expect(text, minimum.denominator == 1 and minimum >= 1, "the minimum frequency is a whole number, 1 or more")
+    _expect(
+        text, minimum.denominator == 1 and minimum >= 1, "the minimum frequency is a whole number, 1 or more"
+    )
     share = numbers[1] / 100 if len(numbers) == 2 else DEFAULT_RANGE
     _expect(text, share > 0, "the range is above 0 percent")
     return Frequency(int(minimum), share)
@@ -207,7 +213,7 @@ def _percent(text: str, numbers: list[Fraction]) -> PercentRule:
     quotient = text.lower().startswith(("pq", "p/q"))
     _expect(text, len(numbers) == (2 if quotient else 1), "give p, as in p:10, or p and q, as in pq:10,50")
     p, q = numbers[0], numbers[1] if quotient else Fraction(100)
-    _expect(text, 0 < p and 0 < q, "p and q are above 0 percent")
+    _expect(text, p > 0 and q > 0, "p and q are above 0 percent")
     _expect(text, p < q or not quotient, "p is below q")
     return PercentRule(p, q)
 
@@ -216,8 +222,8 @@ def _percent(text: str, numbers: list[Fraction]) -> PercentRule:
 class Zeros:
     """What to do with cells whose respondents all reported zero: a published zero discloses each of them.
 
-    `unsafe`: all of them are primaries; `rules`: those with too few respondents are; `safe`: none is. A share of zero
-    would be no protection at all, so they get the level `level` (units of the value) instead.
+    `unsafe`: all of them are primaries; `rules`: those with too few respondents are; `safe`: none is. A share
+    of zero would be no protection at all, so they get the level `level` (units of the value) instead.
     """
 
     treatment: str = "rules"
@@ -225,7 +231,7 @@ class Zeros:
 
 
 def required_level(cell: Contributions, rules: Sequence[Rule], zeros: Zeros, scale: int) -> Fraction | None:
-    """The widest level that any rule asks for, in units of `1/(scale * one)`; None where the cell is harmless."""
+    """The widest level that any rule asks for (units of `1/(scale * one)`); None: harmless."""
     fired = [level for rule in rules if (level := rule.level(cell)) is not None]
     if cell.total == 0 and cell.contributors > 0:
         endangered = cell.waived < cell.contributors
@@ -233,5 +239,5 @@ def required_level(cell: Contributions, rules: Sequence[Rule], zeros: Zeros, sca
         return zeros.level * scale * cell.one if unsafe else None
     if not fired:
         return None
-    # A rule that fires on a net value of zero (gains and losses cancel) must not end with a level of zero either.
+    # A rule that fires where gains and losses cancel must not end with a level of zero either.
     return max(fired) or Fraction(cell.one)

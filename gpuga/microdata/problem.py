@@ -1,7 +1,7 @@
-"""The microdata protection problem: coded records, keys, recoding rules and costs; and what one recoding costs.
-
-A recoding is one rule per field (int vector k). Its cost is that of the rules plus, record by record, that of the
-cheapest suppressions which take a field from every combination that is still rare in the recoded file.
+"""The microdata protection problem: coded records, keys, recoding rules and costs; and what one recoding
+costs.
+ A recoding is one rule per field (int vector k). Its cost is that of the rules plus, record by record, that
+of the cheapest suppressions which take a field from every combination that is still rare in the recoded file.
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ class Problem:
         """Number of rules per field."""
         return tuple(len(r) for r in self.rules)
 
+    @cached_property
+    def columns(self) -> Codes:
+        """The codes field by field (int32[fields, records])."""
+        return np.ascontiguousarray(self.codes.T)
+
     @property
     def unchanged(self) -> Recoding:
         """The recoding that leaves everything as it is."""
@@ -53,7 +58,9 @@ class Problem:
         codes = self.codes.copy()
         for field, rule in enumerate(recoding):
             if rule:
-                image = np.append(self.rules[field][rule].image, np.int32(-1))  # a missing score (-1) stays missing
+                image = np.append(
+                    self.rules[field][rule].image, np.int32(-1)
+                )  # a missing score (-1) stays missing
                 codes[:, field] = image[self.codes[:, field]]
         sizes = [len(self.rules[f][k].codes) for f, k in enumerate(recoding)]
         return codes, np.array(sizes, np.int64)
@@ -86,4 +93,7 @@ def local_suppression(problem: Problem, codes: Codes, sizes: Ints, *, exact: boo
 
 def true_cost(problem: Problem, recoding: Sequence[int], *, exact: bool = True) -> int:
     """The cost of a recoding with its cheapest local suppressions."""
-    return problem.recoding_cost(recoding) + local_suppression(problem, *problem.recoded(recoding), exact=exact).cost
+    return (
+        problem.recoding_cost(recoding)
+        + local_suppression(problem, *problem.recoded(recoding), exact=exact).cost
+    )

@@ -1,6 +1,6 @@
 """Protecting a microdata file: the walk from records to a file without rare combinations, and its account.
 
-    records -> codes -> keys, rules, costs -> search over recodings -> local suppression -> re-count -> file
+records -> codes -> keys, rules, costs -> search over recodings -> local suppression -> re-count -> file
 """
 
 from __future__ import annotations
@@ -101,10 +101,12 @@ class MicrodataProtection:
             "recodings": [self._why(f) for f in range(problem.fields) if self.recoding[f]],
             "unsafe_after_recoding": _risk(problem, self.recoding),
             "suppressions": {
-                name: int(self.suppressed.suppressed[:, f].sum()) for f, name in enumerate(problem.keys.fields)
+                name: int(self.suppressed.suppressed[:, f].sum())
+                for f, name in enumerate(problem.keys.fields)
             },
             "remaining_unsafe": self.remaining,
-            "cost_before_recount": (problem.recoding_cost(self.recoding) + self.suppressed.first_round_cost) / scale,
+            "cost_before_recount": (problem.recoding_cost(self.recoding) + self.suppressed.first_round_cost)
+            / scale,
             "cost": self.cost / scale,
             "recoding_cost": problem.recoding_cost(self.recoding) / scale,
             "suppression_cost": self.suppressed.cost / scale,
@@ -147,7 +149,9 @@ def protect_file(path: str | Path, out: str | Path, wish: Wish) -> MicrodataProt
     clock = Clock(wish.seconds)
     check_writable(out)
     if wish.search not in SEARCHES:
-        raise InputError(f"unknown search {printable(wish.search)!r}: choose {', '.join(SEARCHES)}", field="--search")
+        raise InputError(
+            f"unknown search {printable(wish.search)!r}: choose {', '.join(SEARCHES)}", field="--search"
+        )
     with Records(path, wish.delimiter) as records:
         problem = read_problem(records, wish)
         protection = protect_records(problem, wish, clock)
@@ -166,14 +170,23 @@ def protect_records(problem: Problem, wish: Wish, clock: Clock | None = None) ->
     if remaining:
         raise GpugaError(f"a re-count still finds {remaining} unsafe combinations; nothing was written")
     return MicrodataProtection(
-        problem, recoding, suppressed, bound, remaining, wish.search, wish.seed, len(evaluator.known), clock.spent()
+        problem,
+        recoding,
+        suppressed,
+        bound,
+        remaining,
+        wish.search,
+        wish.seed,
+        len(evaluator.known),
+        clock.spent(),
     )
 
 
 def _finish(problem: Problem, evaluator: Evaluator, wish: Wish) -> tuple[Recoding, Suppressed]:
     """The recoding that is cheapest once its suppressions satisfy a re-count, among the best of the search.
 
-    The search does not see that a suppression can make other combinations rare, so its winner may lose in the end.
+    The search does not see that a suppression can make other combinations rare, so its winner may lose in the
+    end.
     """
     caps = {problem.keys.fields.index(name): cap for name, cap in wish.caps.items()}
     best: tuple[int, Recoding, Suppressed] | None = None
@@ -210,7 +223,9 @@ def _code(records: Records, wish: Wish) -> tuple[Codes, list[list[str]]]:
     labels = []
     for position, name in enumerate(wish.fields):
         score = f"nullif(nullif(trim({records.column(name)}), ''), ?)"
-        rows = records.run(f"SELECT DISTINCT {score} AS s FROM records WHERE s IS NOT NULL", [wish.missing]).fetchall()
+        rows = records.run(
+            f"SELECT DISTINCT {score} AS s FROM records WHERE s IS NOT NULL", [wish.missing]
+        ).fetchall()
         names = sorted(str(row[0]) for row in rows)
         records.run(f"CREATE TABLE label{position} (text VARCHAR, code INTEGER)")
         arrays = {"text": np.array(names, dtype=object), "code": np.arange(len(names), dtype=np.int32)}
@@ -233,13 +248,17 @@ def _hierarchy(path: Path, name: str) -> Dimension:
     return dimension_from_parents(name, [*hierarchy.codes, total], [*parents, None])
 
 
-def _rules(records: Records, wish: Wish, name: str, labels: Sequence[str], codes: NDArray[np.int32]) -> tuple[RecodingRule, ...]:
+def _rules(
+    records: Records, wish: Wish, name: str, labels: Sequence[str], codes: NDArray[np.int32]
+) -> tuple[RecodingRule, ...]:
     """A field's rules; a score that a rule forgets is named by its first record."""
     try:
         return tuple(field_rules(name, labels, wish.recode.get(name), _hierarchy))
     except Uncovered as error:
         row = int(np.argmax(np.isin(codes, error.codes)))
-        raise records.complain(row, name, f"recoding {printable(error.rule)!r} does not cover the score") from None
+        raise records.complain(
+            row, name, f"recoding {printable(error.rule)!r} does not cover the score"
+        ) from None
 
 
 def _costs(wish: Wish, keys: Keys, codes: Codes, rules: Sequence[Sequence[RecodingRule]]) -> Costs:
@@ -297,4 +316,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-

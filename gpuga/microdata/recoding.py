@@ -28,7 +28,7 @@ from gpuga.table.table import Dimension
 
 @dataclass(frozen=True, eq=False)
 class RecodingRule:
-    """One rule of a field: its name, its codes, and which of them each original code becomes (int32[codes])."""
+    """One rule of a field: its name, its codes, and what each original code becomes (int32[codes])."""
 
     name: str
     codes: tuple[str, ...]
@@ -49,7 +49,10 @@ def as_it_is(codes: Sequence[str]) -> RecodingRule:
 
 
 def field_rules(
-    field: str, codes: Sequence[str], specification: str | None, read_hierarchy: Callable[[Path, str], Dimension]
+    field: str,
+    codes: Sequence[str],
+    specification: str | None,
+    read_hierarchy: Callable[[Path, str], Dimension],
 ) -> list[RecodingRule]:
     """A field's ordered rules; `codes` are the scores that occur."""
     rules = [as_it_is(codes)]
@@ -64,7 +67,8 @@ def field_rules(
         mappings = [(part, [SPECIFIED[kind](field, part, c) for c in codes]) for part in _parts(kind, rest)]
     else:
         raise InputError(
-            f"unknown recoding {printable(specification)!r}: choose width:, ranges:, prefix:, hrc: or file:", field=field
+            f"unknown recoding {printable(specification)!r}: choose width:, ranges:, prefix:, hrc: or file:",
+            field=field,
         )
     rules += [_rule(field, f"{kind}:{name}", images) for name, images in mappings]
     return rules
@@ -128,7 +132,11 @@ def _prefix(field: str, length: str, code: str) -> str:
     return code[: int(length)] or "*"
 
 
-SPECIFIED: dict[str, Callable[[str, str, str], str | None]] = {"width": _width, "ranges": _range, "prefix": _prefix}
+SPECIFIED: dict[str, Callable[[str, str, str], str | None]] = {
+    "width": _width,
+    "ranges": _range,
+    "prefix": _prefix,
+}
 
 
 def _hierarchy_levels(dimension: Dimension, codes: Sequence[str]) -> list[tuple[str, list[str | None]]]:

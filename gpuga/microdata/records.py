@@ -1,7 +1,7 @@
 """Records: a microdata file (CSV or Parquet, larger than memory is fine) opened in an embedded DuckDB.
-
-The columns that are asked for are copied as text into a private temporary database, so that every later step reads
-them once more in file order, and a complaint can name the first bad row. Nothing of it outlives the `with` block.
+ The columns that are asked for are copied as text into a private temporary database, so that every later step
+reads them once more in file order, and a complaint can name the first bad row. Nothing of it outlives the
+`with` block.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Records:
         return [str(self.path)] if is_parquet(self.path) else [str(self.path), self.delimiter]
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """Run a statement on the private database; what DuckDB refuses becomes one sentence without any value."""
+        """Run a statement; what DuckDB refuses becomes one sentence without any value."""
         try:
             return self.connection.execute(sql, list(parameters))
         except self._failures as error:
@@ -156,7 +156,7 @@ class Records:
         digits = self._decimals(column)
         if decimals is None and digits > MOST_DECIMALS:
             raise InputError(
-                f"has values with {digits} decimals, at most {MOST_DECIMALS} are kept exact: choose --decimals",
+                f"has values with {digits} decimals, at most {MOST_DECIMALS} are exact: choose --decimals",
                 path=self.path, field=name,
             )  # fmt: skip
         kept = digits if decimals is None else decimals
@@ -167,6 +167,8 @@ class Records:
     def _decimals(self, column: str) -> int:
         """The largest number of decimals of any value in a column of numbers."""
         fraction = f"length(rtrim(regexp_extract({column}, '\\.([0-9]*)', 1), '0'))"
-        exponent = f"coalesce(TRY_CAST(nullif(regexp_extract({column}, '[eE]([+-]?[0-9]+)', 1), '') AS INTEGER), 0)"
+        exponent = (
+            f"coalesce(TRY_CAST(nullif(regexp_extract({column}, '[eE]([+-]?[0-9]+)', 1), '') AS INTEGER), 0)"
+        )
         row = self.run(f"SELECT max(greatest(0, {fraction} - {exponent})) FROM records").fetchone()
         return int(row[0])

@@ -17,10 +17,10 @@ def recount(codes: NDArray[np.int32], keys: Keys) -> int:
     for key in keys.keys:
         scores = codes[:, list(key.fields)]
         present = scores[(scores >= 0).all(axis=1)]
-        order = np.lexsort(present.T[::-1])
-        ordered = present[order]
-        new = np.ones(len(ordered), bool)
-        new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-        counts = np.diff(np.append(np.flatnonzero(new), len(ordered)))
+        group = np.zeros(len(present), np.int64)
+        for column in present.T:
+            scores, place = np.unique(column, return_inverse=True)
+            _, group = np.unique(group * len(scores) + place, return_inverse=True)
+        _, counts = np.unique(group, return_counts=True)
         rare += int((counts < key.threshold).sum())
     return rare

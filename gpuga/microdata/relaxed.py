@@ -1,11 +1,11 @@
 """The relaxed recoding problem and its lower bounds (Hurkens and Tiourine 1998, section 3).
-
-Prices `pi` on the unsafe cells of the frequency tables, a feasible solution of the dual of every record's covering
-problem, turn the suppressions into a sum: a recoding costs at least its rules plus the prices of the cells that it
-leaves unsafe. Prices are made at one recoding, where they are tight, and hold for all. The relaxed problem falls apart
-into frequency tables: the price left in a table depends only on the rules of its own fields. Its minimum is found by
-enumeration where the recodings are few, else bounded by Lagrangean relaxation (section 3.3, not implemented there):
-each table chooses its own rules, and penalties, which sum to the recoding costs, draw the choices together.
+ Prices `pi` on the unsafe cells of the frequency tables, a feasible solution of the dual of every record's
+covering problem, turn the suppressions into a sum: a recoding costs at least its rules plus the prices of the
+cells that it leaves unsafe. Prices are made at one recoding, where they are tight, and hold for all. The
+relaxed problem falls apart into frequency tables: the price left in a table depends only on the rules of its
+own fields. Its minimum is found by enumeration where the recodings are few, else bounded by Lagrangean
+relaxation (section 3.3, not implemented there): each table chooses its own rules, and penalties, which sum to
+the recoding costs, draw the choices together.
 
 Prices are integers in units of `1/(scale * FINENESS)` and checked feasible, so every bound holds exactly.
 """
@@ -29,7 +29,7 @@ from gpuga.microdata.unsafe import families, set_masks, unsafe_words
 Ints = NDArray[np.int64]
 
 FINENESS = 60
-"""Prices are kept in sixtieths of the cost unit: dual solutions of small covering problems have small denominators."""
+"""Prices are in sixtieths of the cost unit: duals of small covering problems have small denominators."""
 MOST_RULES = 2**20
 """Rules of one table's fields that are tabulated at most."""
 MOST_RECODINGS = 2**22
@@ -38,7 +38,7 @@ MOST_RECODINGS = 2**22
 
 @njit(cache=True)
 def _inhabited(flat: Ints, bins: int) -> tuple[Ints, Ints, Ints]:
-    """Number the inhabited bins: each record's cell (-1 missing), and per cell a record of it and its count."""
+    """Number the inhabited bins: each record's cell (-1 missing), per cell one record and the count."""
     number, counts, example = np.full(bins, -1, np.int64), np.zeros(bins, np.int64), np.zeros(bins, np.int64)
     cell, found = np.full(len(flat), -1, np.int64), 0
     for r in range(len(flat)):
@@ -54,7 +54,7 @@ def _inhabited(flat: Ints, bins: int) -> tuple[Ints, Ints, Ints]:
 
 def _cells(problem: Problem, key: int) -> tuple[Ints, Ints, Ints]:
     fields = problem.keys.keys[key].fields
-    flat, bins = combine(problem.codes, fields, [len(problem.rules[f][0].codes) for f in fields])
+    flat, bins = combine(problem.columns, fields, [len(problem.rules[f][0].codes) for f in fields])
     cell, example, counts = _inhabited(flat, bins)
     return cell, example, counts
 
@@ -129,10 +129,11 @@ class RecodingBound:
 
 
 class Relaxed:
-    """One set of prices and what they say of recodings; a table is evaluated once per combination of its rules.
+    """One set of prices and what they say of recodings; a table is evaluated once per combination of its
+    rules.
 
-    `_left` holds what each table leaves unprotected, combination after combination, table after table (-1: not yet
-    evaluated); the combination of table t under recoding k stands at `_offset[t] + (k @ _stride)[t]`.
+    `_left` holds what each table leaves unprotected, combination after combination, table after table (-1:
+    not yet evaluated); the combination of table t under recoding k stands at `_offset[t] + (k @ _stride)[t]`.
     """
 
     def __init__(self, problem: Problem, tables: Frequencies) -> None:
@@ -140,7 +141,9 @@ class Relaxed:
         keys = problem.keys.keys
         self._shape = [tuple(problem.choices[f] for f in key.fields) for key in keys]
         if max(float(np.prod([float(c) for c in shape])) for shape in self._shape) > MOST_RULES:
-            raise InputError("a key of this many fields with this many recodings each is too large: use smaller keys")
+            raise InputError(
+                "a key of this many fields with this many recodings each is too large: use smaller keys"
+            )
         self._stride = np.zeros((problem.fields, len(keys)), np.int64)
         for t, (key, shape) in enumerate(zip(keys, self._shape, strict=True)):
             for place, field in enumerate(key.fields):
@@ -149,7 +152,8 @@ class Relaxed:
         self._left = np.full(int(self._offset[-1]), -1, np.int64)
 
     def estimates(self, recodings: NDArray[np.int32]) -> Ints:
-        """A lower bound on the cost of each recoding (int32[batch, fields]) in units of `1/(scale * FINENESS)`.
+        """A lower bound on the cost of each recoding (int32[batch, fields]) in units of `1/(scale *
+        FINENESS)`.
 
         What is not known yet is evaluated in one batched call.
         """
@@ -174,7 +178,7 @@ class Relaxed:
         self._left[unknown] = unprotected_weights(self.tables, table.astype(np.int32), rule)
 
     def complete(self) -> list[Ints]:
-        """What every table leaves under every combination of its rules: one array per table, one axis per field."""
+        """What every table leaves under every combination of its rules; one axis per field."""
         self._evaluate(np.flatnonzero(self._left < 0))
         parts = np.split(self._left, self._offset[1:-1])
         return [part.reshape(shape) for part, shape in zip(parts, self._shape, strict=True)]
@@ -191,7 +195,7 @@ class Relaxed:
         return total
 
     def lagrangean(self, upper: int, iterations: int = 300) -> int:
-        """The best Lagrangean bound of a subgradient walk; `upper` (same units) sets the length of the steps."""
+        """The best Lagrangean bound of a subgradient walk; `upper` (same units) sets the steps."""
         tables, penalties = self.complete(), _Penalties(self.problem)
         best, pace = -1, 1.0
         since = 0
@@ -207,7 +211,7 @@ class Relaxed:
 
 
 class _Penalties:
-    """Integer penalties per table, field and rule which sum, over the tables, to the recoding costs exactly."""
+    """Integer penalties per table, field and rule; over the tables they sum to the recoding costs."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -1,9 +1,8 @@
 """Searches over recodings (Hurkens and Tiourine 1998, section 3.4) and the evaluator they share.
-
-A neighbour changes one field's rule to the next or the previous one. All neighbours are estimated in one batched call;
-an estimate never exceeds the true cost, so a neighbour's optimal local suppression is only computed where its estimate
-is below the best cost known. Each such computation also yields new prices, tight at that recoding, which sharpen all
-later estimates (the paper's re-weighting).
+ A neighbour changes one field's rule to the next or the previous one. All neighbours are estimated in one
+batched call; an estimate never exceeds the true cost, so a neighbour's optimal local suppression is only
+computed where its estimate is below the best cost known. Each such computation also yields new prices, tight
+at that recoding, which sharpen all later estimates (the paper's re-weighting).
 """
 
 from __future__ import annotations
@@ -27,7 +26,9 @@ class Evaluator:
     `evaluations` limits the true costs that are computed; `clock` the time.
     """
 
-    def __init__(self, problem: Problem, *, evaluations: int = 1000, clock: Clock | None = None, exact: bool = True) -> None:
+    def __init__(
+        self, problem: Problem, *, evaluations: int = 1000, clock: Clock | None = None, exact: bool = True
+    ) -> None:
         self.problem, self.limit, self.clock = problem, evaluations, clock or Clock()
         self.known: dict[Recoding, int] = {}
         self._exact = exact
@@ -61,7 +62,7 @@ class Evaluator:
         return self.known[recoding]
 
     def estimates(self, recodings: Sequence[Recoding]) -> list[Fraction]:
-        """The true cost where known, else the best lower bound at hand; one batched call per set of prices."""
+        """The true cost where known, else the best lower bound; one batched call per set of prices."""
         batch = np.array(recodings, np.int32).reshape(-1, self.problem.fields)
         bounds = np.max([relaxed.estimates(batch) for relaxed in self._relaxed], axis=0)
         return [
@@ -144,7 +145,9 @@ def _improve(evaluator: Evaluator, recoding: Recoding) -> None:
         if not around:
             return
         promising = [k for k, e in zip(around, evaluator.estimates(around), strict=True) if e < cost]
-        best = min(((Fraction(evaluator.evaluate(k)), k) for k in promising if not evaluator.spent()), default=None)
+        best = min(
+            ((Fraction(evaluator.evaluate(k)), k) for k in promising if not evaluator.spent()), default=None
+        )
         if best is None or best[0] >= cost:
             return
         cost, recoding = best
@@ -160,11 +163,12 @@ def repeated(evaluator: Evaluator, rng: np.random.Generator, starts: int = 10) -
 
 
 def tabu(evaluator: Evaluator, rng: np.random.Generator, patience: int | None = None) -> None:
-    """Always move to the cheapest neighbour; recent moves may not be taken back unless that gives a new best."""
+    """Always move to the cheapest neighbour; recent moves may not be taken back."""
     problem = evaluator.problem
     patience = patience or 10 + 2 * sum(problem.choices)
     tenure = max(2, sum(c > 1 for c in problem.choices) // 2 + 1)
-    recoding, since, forbidden, step = problem.unchanged, 0, {}, 0
+    recoding, since, step = problem.unchanged, 0, 0
+    forbidden: dict[tuple[int, int], int] = {}
     while since < patience and not evaluator.spent():
         before = evaluator.best_cost
         free = [k for k in neighbours(problem, recoding) if forbidden.get(_moved(recoding, k), -1) < step]
@@ -208,7 +212,7 @@ def annealing(evaluator: Evaluator, rng: np.random.Generator, steps: int | None 
 
 
 def exact(evaluator: Evaluator, rng: np.random.Generator) -> None:
-    """Tabu search, then the most promising recodings one by one until none can be cheaper (few recodings only)."""
+    """Tabu search, then the most promising recodings until none can be cheaper (few recodings only)."""
     tabu(evaluator, rng)
     if np.prod([float(c) for c in evaluator.problem.choices]) > MOST_RECODINGS:
         return

@@ -1,10 +1,9 @@
 """Singletons and common respondents: primaries of one line that undo each other's protection.
-
-If the primaries P of a line are all that is suppressed there, everyone can compute their sum, and a respondent who is
-alone in one of them knows that cell and can compute the sum of the others. So P is looked at as one cell, with a
-holding that sits in several of its cells counted once, and then again without what each lone respondent knows. Where
-a primary rule fires on what is left, P becomes a *group*: a sum with a protection level of its own, which the pattern
-has to keep in doubt like any sensitive cell.
+ If the primaries P of a line are all that is suppressed there, everyone can compute their sum, and a
+respondent who is alone in one of them knows that cell and can compute the sum of the others. So P is looked
+at as one cell, with a holding that sits in several of its cells counted once, and then again without what
+each lone respondent knows. Where a primary rule fires on what is left, P becomes a *group*: a sum with a
+protection level of its own, which the pattern has to keep in doubt like any sensitive cell.
 """
 
 from __future__ import annotations
@@ -42,7 +41,11 @@ def crowded_lines(lines: Lines, primary: Mask) -> list[tuple[int, ...]]:
 
 
 def groups(
-    lines: Sequence[tuple[int, ...]], makeup: Mapping[int, Makeup], rules: Sequence[Rule], zeros: Zeros, scale: int
+    lines: Sequence[tuple[int, ...]],
+    makeup: Mapping[int, Makeup],
+    rules: Sequence[Rule],
+    zeros: Zeros,
+    scale: int,
 ) -> list[Group]:
     """The groups that need a level, one per crowded line at most; `makeup` by cell."""
     found = []

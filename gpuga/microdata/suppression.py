@@ -1,9 +1,8 @@
 """Local suppression of a recoded file until no combination is rare, also by a re-count of what is left.
-
-A suppressed score no longer counts, so suppressing in one record can make a combination of others rare. The cheapest
-covers are therefore repeated on what is left until a count finds nothing; then scores whose suppression has become
-superfluous are given back. Caps on the suppressions per field couple the records: HiGHS then chooses how many
-records of each family take which cover.
+ A suppressed score no longer counts, so suppressing in one record can make a combination of others rare. The
+cheapest covers are therefore repeated on what is left until a count finds nothing; then scores whose
+suppression has become superfluous are given back. Caps on the suppressions per field couple the records:
+HiGHS then chooses how many records of each family take which cover.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from scipy.sparse import csr_array
 
 from gpuga.errors import Infeasible, printable
 from gpuga.microdata.problem import Problem, Suppressions, local_suppression
-from gpuga.microdata.unsafe import Families, minucs, set_masks, unsafe_words
+from gpuga.microdata.unsafe import Families, set_masks, unsafe_words
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -29,7 +28,7 @@ CAP_SECONDS = 120.0
 
 @dataclass(frozen=True, eq=False)
 class Suppressed:
-    """The protected codes (-1: missing), which scores were suppressed (bool[records, fields]) and what that cost."""
+    """The protected codes (-1: missing), what was suppressed (bool[records, fields]) and its cost."""
 
     codes: Codes
     suppressed: NDArray[np.bool_]
@@ -106,18 +105,22 @@ def _capped(problem: Problem, grouped: Families, caps: Mapping[int, int]) -> Int
     bits = (cover[:, None] >> np.arange(problem.fields)) & 1
     cost = (bits * problem.costs.suppress[grouped.cost_class[family]]).sum(axis=1)
     limited = sorted(caps)
-    everyone = csr_array((np.ones(len(cover)), (family, np.arange(len(cover)))), shape=(len(grouped), len(cover)))
+    everyone = csr_array(
+        (np.ones(len(cover)), (family, np.arange(len(cover)))), shape=(len(grouped), len(cover))
+    )
     answer = milp(
-        cost.astype(float), integrality=np.ones(len(cover)), bounds=Bounds(0, np.inf),
+        cost.astype(float), integrality=np.ones(len(cover), np.int64), bounds=Bounds(0, np.inf),
         constraints=[
             LinearConstraint(everyone, grouped.size, grouped.size),
-            LinearConstraint(csr_array(bits[:, limited].T.astype(float)), ub=[max(caps[f], -1) for f in limited]),
+            LinearConstraint(csr_array(bits[:, limited].T.astype(float)), ub=[caps[f] for f in limited]),
         ],
         options={"time_limit": CAP_SECONDS, "mip_rel_gap": 0.0},
     )  # fmt: skip
     if answer.x is None:
         names = ", ".join(printable(problem.keys.fields[f]) for f in limited)
-        raise Infeasible(f"no protection keeps within the caps on suppressions of {names}: raise them or recode", [])
+        raise Infeasible(
+            f"no protection keeps within the caps on suppressions of {names}: raise them or recode", []
+        )
     return _dealt(grouped, family, cover, np.rint(answer.x).astype(np.int64))
 
 
@@ -132,9 +135,9 @@ def _dealt(grouped: Families, family: Ints, cover: Ints, amount: Ints) -> Ints:
 def _give_back(problem: Problem, codes: Codes, left: Codes, sizes: Ints) -> None:
     """Restore scores, record by record, that nothing rare depends on any more.
 
-    A restored score only raises counts, so it endangers no other record. Records are tried together, one field at a
-    time, dearest first: those in which the restored field would lie in a rare combination lose it again before the
-    next field.
+    A restored score only raises counts, so it endangers no other record. Records are tried together, one
+    field at a time, dearest first: those in which the restored field would lie in a rare combination lose it
+    again before the next field.
     """
     for field in np.argsort(-problem.costs.suppress.max(axis=0), kind="stable"):
         gone = np.flatnonzero((codes[:, field] >= 0) & (left[:, field] < 0))
@@ -142,10 +145,9 @@ def _give_back(problem: Problem, codes: Codes, left: Codes, sizes: Ints) -> None
             continue
         left[gone, field] = codes[gone, field]
         while len(gone):
-            rare = minucs(unsafe_words(left, sizes, problem.keys), problem.keys)
+            rare = unsafe_words(left, sizes, problem.keys, only=int(field))
             bad = gone[rare[gone].any(axis=1)]
             if len(bad) == 0:
                 break
             left[bad, field] = -1
             gone = np.setdiff1d(gone, bad)
-

@@ -26,13 +26,15 @@ from gpuga.table.grid import dimension_from_parents, flat_dimension, grid_lines
 from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
 
 RESERVED = {
-    "value", "weight", "status", "lower", "upper", "sliding", "lb", "ub", "contributors", "members", "suppression",
+    "value", "weight", "status", "sensitive", "lower", "upper", "sliding", "lb", "ub", "contributors",
+    "members", "suppression",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Tabulation:
-    """A table from microdata: every inhabited cell of the grid, then the groups (their sums are no cells of the grid).
+    """A table from microdata: every inhabited cell of the grid, then the groups (their sums are no cells of
+    the grid).
 
     Values, levels and `lb` are int64 in units of `1/scale`; `cost` (if any) in units of `1/cost_scale`.
     """
@@ -123,19 +125,18 @@ def tabulate(
     delimiter: str = ",",
     threads: int | None = None,
 ) -> Tabulation:
-    """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a primary).
+    """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a
+    primary).
 
-    `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension without one is
-    flat. `singletons` also protects primaries of one line against each other.
+    `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
+    without one is flat. `singletons` also protects primaries of one line against each other.
     """
     zeros = zeros or Zeros()
     trees = {name: _tree(name, given, total) for name, given in (hierarchies or {}).items()}
     _check_call(layout, rules, trees)
     with Records(path, delimiter, threads) as records:
         records.load(layout.columns)
-        dimensions = [
-            trees[name] if name in trees else _flat(records, name, total) for name in layout.by
-        ]
+        dimensions = [trees[name] if name in trees else _flat(records, name, total) for name in layout.by]
         scales = prepare(records, layout, dimensions)
         reach = max(rule.reach for rule in rules)
         cells = collect(records, dimensions, reach, scales)
@@ -175,16 +176,20 @@ def _flat(records: Records, name: str, total: str) -> Dimension:
     column = records.column(name)
     codes = [str(r[0]) for r in records.run(f"SELECT DISTINCT trim({column}) FROM records").fetchall()]
     if total in codes:
-        records.refuse_where(f"trim({column}) = ?", name, "is the code of the total; choose another with --total", [total])
+        records.refuse_where(
+            f"trim({column}) = ?", name, "is the code of the total; choose another with --total", [total]
+        )
     return flat_dimension(name, sorted(codes), total)
 
 
 def _with_unused(cells: Cells, dimensions: Sequence[Dimension]) -> Cells:
-    """Codes of a hierarchy without any record get one cell, in the totals of the other dimensions, that is zero."""
+    """Codes of a hierarchy without any record get one cell, zero, in the other dimensions' totals."""
     added = []
     for axis, dimension in enumerate(dimensions):
         unused = np.setdiff1d(np.arange(len(dimension.codes)), cells.coordinate[:, axis])
-        added += [[int(code) if d == axis else other.root for d, other in enumerate(dimensions)] for code in unused]
+        added += [
+            [int(code) if d == axis else other.root for d, other in enumerate(dimensions)] for code in unused
+        ]
     if not added:
         return cells
     empty = Contributions(0, 0, 0, 0, (), cells.one)
@@ -197,7 +202,12 @@ def _with_unused(cells: Cells, dimensions: Sequence[Dimension]) -> Cells:
 
 
 def _groups(
-    records: Records, cells: Cells, grid: Grid, primary: NDArray[np.bool_], rules: Sequence[Rule], zeros: Zeros
+    records: Records,
+    cells: Cells,
+    grid: Grid,
+    primary: NDArray[np.bool_],
+    rules: Sequence[Rule],
+    zeros: Zeros,
 ) -> list[Group]:
     """Primaries that need a level together."""
     crowded = crowded_lines(grid_lines(grid), primary)
@@ -210,7 +220,12 @@ def _groups(
 
 
 def _tabulation(
-    cells: Cells, grid: Grid, needed: Sequence[Fraction | None], found: Sequence[Group], layout: Layout, records: int
+    cells: Cells,
+    grid: Grid,
+    needed: Sequence[Fraction | None],
+    found: Sequence[Group],
+    layout: Layout,
+    records: int,
 ) -> Tabulation:
     return Tabulation(
         grid=grid,

@@ -1,8 +1,8 @@
 """Unsafe combinations of a file's records: which keys are rare for which record; minucs and manucs.
-
-A record's unsafe keys are bits of 64-bit words, key by key. A *minuc* is an unsafe key none of whose proper subsets is
-unsafe for the same record, a *manuc* one none of whose proper supersets is. Suppressing one field of every minuc
-protects all of them; recoding that protects every manuc protects all of them where thresholds are equal.
+ A record's unsafe keys are bits of 64-bit words, key by key. A *minuc* is an unsafe key none of whose proper
+subsets is unsafe for the same record, a *manuc* one none of whose proper supersets is. Suppressing one field
+of every minuc protects all of them; recoding that protects every manuc protects all of them where thresholds
+are equal.
 """
 
 from __future__ import annotations
@@ -13,42 +13,34 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gpuga.microdata.histogram import combine, mark_rare
+from gpuga.microdata.histogram import mark_rare
 from gpuga.microdata.keys import Keys
 
 Words = NDArray[np.uint64]
 Codes = NDArray[np.int32]
 
 
-def unsafe_words(codes: Codes, sizes: NDArray[np.int64], keys: Keys) -> Words:
-    """Each record's unsafe keys as bits (uint64[records, W]); `codes` int32[records, fields], -1 missing."""
+def unsafe_words(codes: Codes, sizes: NDArray[np.int64], keys: Keys, only: int | None = None) -> Words:
+    """Each record's unsafe keys as bits (uint64[records, W]); `codes` int32[records, fields], -1 missing.
+
+    With `only`, just the keys that contain that field are looked at.
+    """
     words = np.zeros((len(codes), (len(keys) + 63) // 64), np.uint64)
+    columns = np.ascontiguousarray(codes.T)
     for position, key in enumerate(keys.keys):
-        flat, bins = combine(codes, key.fields, [int(sizes[f]) for f in key.fields])
-        mark_rare(flat, bins, key.threshold, words, position)
+        if only is None or only in key.fields:
+            mark_rare(columns, key.fields, [int(sizes[f]) for f in key.fields], key.threshold, words, position)
     return words
 
 
 def minucs(words: Words, keys: Keys) -> Words:
     """Only the minimal unsafe keys of each record."""
-    return _without(words, _related(keys, supersets=True))
+    return _without(words, keys.supersets)
 
 
 def manucs(words: Words, keys: Keys) -> Words:
     """Only the maximal unsafe keys of each record."""
-    return _without(words, _related(keys, supersets=False))
-
-
-def _related(keys: Keys, supersets: bool) -> Words:
-    """For each key the bits of its proper supersets (or subsets) among the keys (uint64[keys, W])."""
-    related = np.zeros((len(keys), (len(keys) + 63) // 64), np.uint64)
-    masks = keys.masks
-    for key, mask in enumerate(masks):
-        inside = (masks & mask) == mask if supersets else (masks & mask) == masks
-        inside[key] = False
-        for other in np.flatnonzero(inside):
-            related[key, other // 64] |= np.uint64(1) << np.uint64(other % 64)
-    return related
+    return _without(words, keys.subsets)
 
 
 @njit(cache=True)
@@ -87,11 +79,13 @@ class Families:
 def families(words: Words, cost_class: NDArray[np.int64]) -> Families:
     """Group the records that have an unsafe key."""
     record = np.flatnonzero(words.any(axis=1))
-    rows = np.column_stack([words[record], cost_class[record].astype(np.uint64)])
-    distinct, family, size = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    return Families(
-        record, family.reshape(-1), np.ascontiguousarray(distinct[:, :-1]), distinct[:, -1].astype(np.int64), size
-    )
+    rows = [*words[record].T, cost_class[record].astype(np.uint64)]
+    family = np.zeros(len(record), np.int64)
+    for column in rows:  # one column after the other: sorting numbers is much faster than sorting rows
+        scores, place = np.unique(column, return_inverse=True)
+        _, family = np.unique(family * len(scores) + place, return_inverse=True)
+    _, example, size = np.unique(family, return_index=True, return_counts=True)
+    return Families(record, family, words[record[example]], cost_class[record[example]], size)
 
 
 def key_bits(words: Words, keys: int) -> NDArray[np.bool_]:
@@ -102,7 +96,7 @@ def key_bits(words: Words, keys: int) -> NDArray[np.bool_]:
 
 
 def set_masks(words: Words, keys: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The families' keys as compressed rows: `start` int64[families+1], `key` int64[nnz], `mask` int64[nnz]."""
+    """The families' keys as compressed rows: `start` int64[families+1], `key` and `mask` int64[nnz]."""
     bits = key_bits(words, len(keys))
     start = np.zeros(len(words) + 1, np.int64)
     np.cumsum(bits.sum(axis=1), out=start[1:])

@@ -19,7 +19,9 @@ def contributors(records, *, weight=None, holding=None, waiver=None, value="v"):
         amounts = [Fraction(r[value]) for r in members]
         waived = all(bool(waiver) and r[waiver] == "1" for r in members)
         if len(members) == 1:
-            found.append((abs(amounts[0]), max(weights[0], Fraction(1)), waived, abs(amounts[0]) * weights[0]))
+            found.append(
+                (abs(amounts[0]), max(weights[0], Fraction(1)), waived, abs(amounts[0]) * weights[0])
+            )
         else:
             net = abs(sum(a * w for a, w in zip(amounts, weights, strict=True)))
             found.append((net, Fraction(1), waived, net))
@@ -54,7 +56,7 @@ def level(found, value, rule):
     for i, (amount, mass, waived, _) in enumerate(found):  # everyone in turn as the victim
         if waived:
             continue
-        others = found[:i] + [(amount, mass - 1, waived, 0)] + found[i + 1 :]
+        others = [*found[:i], (amount, mass - 1, waived, 0), *found[i + 1 :]]
         estimator = sum(a * m for a, m, _ in units(sorted(others, key=lambda c: -c[0]), 1))
         remainder = total - amount - estimator
         if remainder < Fraction(p, q) * amount:
@@ -64,7 +66,7 @@ def level(found, value, rule):
 
 
 def cells(records, by, parents):
-    """Every inhabited cell, marginals included: codes -> its records. `parents`: per dimension, code -> parent."""
+    """Every inhabited cell, marginals included: codes -> records. `parents`: by dimension, code -> parent."""
     found = defaultdict(list)
     for record in records:
         paths = []
