@@ -22,7 +22,8 @@ def watch() -> None:
     from numba.core import event
 
     _watching = True
-    event.register("numba:compile", _listener(event))
+    listen: Any = event.register
+    listen("numba:compile", _listener(event))
 
 
 def _listener(event: Any) -> Any:

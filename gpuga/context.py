@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga import compiling
+
 
 class Progress(Protocol):
     """Who wants to know how far a long work is. Figures are counts, costs and rates, never cell values."""
@@ -32,22 +34,33 @@ class Silent:
 
 
 class Clock:
-    """Time since the start, and how much is left of what the user allows."""
+    """Time since the start, and how much is left of what the user allows.
 
-    def __init__(self, seconds: float | None = None) -> None:
+    The first run of an installation compiles its inner loops; that time is not counted, else a short
+    limit would be used up before anything was tried. A clock made by `part` also ends with its `whole`.
+    """
+
+    def __init__(self, seconds: float | None = None, whole: Clock | None = None) -> None:
         self.started = time.monotonic()
+        self.compiled = compiling.seconds()
         self.seconds = seconds
+        self.whole = whole
         self.interrupted = False
 
+    def part(self, share: float) -> Clock:
+        """A clock for a share of what is left."""
+        return Clock(None if self.seconds is None else max(0.0, share * self.left()), self)
+
     def spent(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.started
+        """Seconds since the start, without those of compilation."""
+        return time.monotonic() - self.started - (compiling.seconds() - self.compiled)
 
     def left(self) -> float:
         """Seconds left; infinite without a limit, none once interrupted."""
         if self.interrupted:
             return 0.0
-        return float("inf") if self.seconds is None else self.seconds - self.spent()
+        own = float("inf") if self.seconds is None else self.seconds - self.spent()
+        return own if self.whole is None else min(own, self.whole.left())
 
     def expired(self) -> bool:
         """Whether the time is up, or the user wants the best so far."""

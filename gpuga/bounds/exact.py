@@ -16,7 +16,7 @@ from gpuga.bounds.branching import Branched, branch
 from gpuga.bounds.guided import guided_pattern
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, plain
-from gpuga.context import Clock, Context
+from gpuga.context import Context
 from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
@@ -24,7 +24,9 @@ from gpuga.protection import Bound, Found
 from gpuga.table.table import Mask, Table
 
 STARTS = 6
-POLISH_STEPS = 300
+POLISH_WORK = 30_000
+"""Steps of local search times secondary suppressions, per round."""
+
 MOST_EXACT_COLUMNS = 3500
 CORE_COLUMNS = 1500
 NODES = 2000
@@ -70,10 +72,10 @@ class Search:
         """Bound, guide, polish, then rounds of branch and bound until proof or time's end."""
         clock = self.context.clock
         self.context.progress.stage("bound")
-        self.relaxation.tighten(_part(clock, 0.4))
+        self.relaxation.tighten(clock.part(0.4))
         self._raise_lower(self.relaxation.bound)
         self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
-        self._polish(self.best, 3 * POLISH_STEPS, 1)
+        self._polish(self.best, 1)
         self.context.progress.stage("branch and bound")
         settled = 0
         while not self.proven and not clock.expired():
@@ -99,7 +101,7 @@ class Search:
             self._raise_lower(self._rounded(answer.dual_bound))
         added = self._learn(answer)
         if added:
-            self.relaxation.tighten(_part(self.context.clock, 0.15))
+            self.relaxation.tighten(self.context.clock.part(0.15))
             self._raise_lower(self.relaxation.bound)
             return 0
         if not whole and settled:
@@ -126,7 +128,7 @@ class Search:
             key=self.problem.cost,
         )
         self._offer(repaired)
-        self._polish(repaired, POLISH_STEPS, self.rounds)
+        self._polish(repaired, self.rounds)
         return added
 
     def _narrow(self, useful: Mask) -> Mask:
@@ -156,7 +158,8 @@ class Search:
         if self.problem.cost(pattern) < self.cost:
             self.best, self.cost = pattern, self.problem.cost(pattern)
 
-    def _polish(self, pattern: Mask, steps: int, seed: int) -> None:
+    def _polish(self, pattern: Mask, seed: int) -> None:
+        steps = max(20, min(300, POLISH_WORK // max(1, int(pattern.sum()))))
         if not self.proven and not self.context.clock.expired():
             self._offer(improve(self.problem, pattern, self.costs, steps, seed))
 
@@ -168,8 +171,3 @@ class Search:
     def _raise_lower(self, bound: int) -> None:
         """A proven bound; the incumbent's own cost is the most that can be proven."""
         self.lower = max(self.lower, min(bound, self.cost))
-
-
-def _part(clock: Clock, share: float) -> Clock:
-    """A clock for a part of what is left."""
-    return Clock(None if clock.seconds is None else max(0.0, share * clock.left()))

@@ -14,7 +14,7 @@ from gpuga.table.table import Table
 
 
 def lower_bound(table: Table, context: Context | None = None) -> Bound:
-    """What no safe pattern can undercut, in units of `1/weight_scale`; exact whatever the solver's floats say.
+    """What no safe pattern can undercut, in units of `1/weight_scale`; exact, whatever the solver says.
 
     Works until the bound stalls or the context's clock has run out; any time gives a valid bound.
     """

@@ -242,7 +242,7 @@ def _unit(problem: PlaneProblem, step: int) -> float:
 
 
 def _solver(cost: Floats) -> Any:
-    solver: Any = highspy.Highs()
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("simplex_strategy", 1)

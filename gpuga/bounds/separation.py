@@ -79,7 +79,7 @@ def _search(
     parent: Ints,
     queue: Ints,
 ) -> bool:
-    """Mark what `start` reaches over residual arcs wider than `least`, or (`to_goal` false) what reaches it."""
+    """Mark what `start` reaches over arcs wider than `least`, or (`to_goal` false) what reaches it."""
     rows = len(support.row_start) - 1
     seen[start] = stamp
     queue[0] = start

@@ -12,6 +12,10 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
+from gpuga import compiling
+
+compiling.watch()
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
