@@ -31,7 +31,7 @@ def expose(strict: bool, json_path: str | None, quiet: bool, **reading: Any) -> 
     if json_path:
         write_json(json_path, content)
     if not quiet:
-        click.echo(f"{source.table.name}: {size_line(source.table)}")
+        click.echo(size_line(source.table))
         for kind, cells in content.items():
             click.echo(f"{kind.replace('_', ' ')}: {len(cells)}  {_shortened(cells)}")
 

@@ -121,7 +121,7 @@ def _write(table: Table, out: str, quiet: bool) -> None:
     from gpuga.files.read import write_table
 
     write_table(table, out)
-    said = [f"{table.name}: {size_line(table)}", f"table: {out}"]
+    said = [size_line(table), f"table: {printable(out, 300)}"]
     for dimension in table.grid.dimensions if table.grid is not None else ():
         if Path(out).suffix != ".jj" and int(dimension.depth.max(initial=0)) > 1:
             path = Path(out).with_suffix(f".{dimension.name}.hrc")

@@ -54,7 +54,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, say_if_compiling
     from gpuga.cli.report import protection_lines, size_line, summary, write_json
     from gpuga.context import Clock
-    from gpuga.errors import InputError
+    from gpuga.errors import InputError, printable
     from gpuga.files.atomic import check_writable
     from gpuga.files.pattern import read_pattern, write_pattern
 
@@ -65,7 +65,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     reading = ("table", "levels", "weights", "hierarchy", "total", "ignore")
     source = read_options(**{name: given.pop(name) for name in reading})
     if not quiet:
-        click.echo(f"{source.table.name}: {size_line(source.table)}")
+        click.echo(size_line(source.table))
         say_if_compiling(quiet)
     clock = Clock(given.pop("seconds"))
     with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
@@ -80,7 +80,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     if json_path:
         write_json(json_path, summary(protection))
     if not quiet:
-        click.echo("\n".join([*protection_lines(protection), f"pattern: {out}"]))
+        click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
 
 
 _COMMON = ("backend", "lp", "seed", "strict", "protect_secondary")

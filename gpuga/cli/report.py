@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from gpuga import __version__
+from gpuga.errors import printable
 from gpuga.files.atomic import write_whole
 
 if TYPE_CHECKING:
@@ -81,7 +82,10 @@ def size_line(table: Table) -> str:
     """How large a table is, in one line."""
     added = len(table) - table.given
     extra = f" ({added} marginals added)" if added else ""
-    return f"{len(table)} cells{extra}, {len(table.lines)} equations, {len(table.sensitive)} sensitive"
+    name = printable(table.name)
+    return (
+        f"{name}: {len(table)} cells{extra}, {len(table.lines)} equations, {len(table.sensitive)} sensitive"
+    )
 
 
 def protection_lines(protection: Protection) -> list[str]:
