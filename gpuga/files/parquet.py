@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,16 +70,21 @@ def write_arrow(frame: Any, path: str | Path) -> None:
 
 
 def write_parquet(table: Table, path: str | Path) -> None:
-    """A table with dimensions as a Parquet file; figures are exact decimals."""
-    from decimal import Decimal
-
+    """A table with dimensions as a Parquet file; figures are integers or exact decimals."""
     pyarrow, _ = _pyarrow()
     names, columns = table_columns(table)
     dimensions = len(table.grid.dimensions) if table.grid is not None else 0
-    arrays = []
-    for at, (name, texts) in enumerate(zip(names, columns, strict=True)):
-        if at < dimensions or name == "status" or any("inf" in t for t in texts):
-            arrays.append(pyarrow.array(list(texts), pyarrow.string()))
-        else:
-            arrays.append(pyarrow.array([Decimal(t) if t else None for t in texts]))
+    arrays = [
+        pyarrow.array(texts, pyarrow.string())
+        if at < dimensions or name == "status" or "inf" in texts or "-inf" in texts
+        else _figures(pyarrow, texts)
+        for at, (name, texts) in enumerate(zip(names, columns, strict=True))
+    ]
     write_arrow(pyarrow.table(arrays, names=names), path)
+
+
+def _figures(pyarrow: Any, texts: Sequence[str]) -> Any:
+    """Texts of numbers as an Arrow array, blanks as nulls."""
+    digits = max((len(t.partition(".")[2]) for t in texts if "." in t), default=0)
+    filled = pyarrow.array([t or None for t in texts], pyarrow.string())
+    return filled.cast(pyarrow.decimal128(38, digits) if digits else pyarrow.int64())

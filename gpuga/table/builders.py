@@ -66,7 +66,12 @@ def _series(series: Any) -> Column:
 
 
 def _arrow_column(column: Any) -> Column:
-    plain: list[object] = column.to_pylist()
+    """A column of an Arrow table; numbers without gaps as an array, decimals as texts."""
+    kind = str(column.type)
+    if column.null_count == 0 and kind.startswith(("int", "uint", "float", "double")):
+        numbers: NDArray[Any] = column.to_numpy()
+        return numbers
+    plain: list[object] = (column.cast("string") if kind.startswith("decimal") else column).to_pylist()
     return plain
 
 
