@@ -70,6 +70,18 @@ METHODS: tuple[Method, ...] = (
         "two-dimensional tables: cutting planes and branch and bound, to proven optima",
         "after Fischetti, Salazar 1999; knapsack covers",
     ),
+    Method(
+        "classical-ip",
+        "gpuga.bounds.classical_ip:classical_ip",
+        "small tables: the classical integer programme over all primaries",
+        "Fischetti, Salazar 2001; Serpell et al. 2008",
+    ),
+    Method(
+        "modified-ip",
+        "gpuga.bounds.classical_ip:modified_ip",
+        "small tables: the integer programme over the initially exposed primaries, audited for all",
+        "Serpell et al. 2008",
+    ),
 )
 
 

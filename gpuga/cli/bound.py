@@ -1,0 +1,43 @@
+"""`gpuga bound`: a proven lower bound on the cost of any safe pattern."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+
+
+@click.command()
+@table_options
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so long.")
+@strict_option
+@json_option
+@quiet_option
+def bound(seconds: float | None, strict: bool, json_path: str | None, quiet: bool, **reading: Any) -> None:
+    """Prove what every safe pattern of TABLE costs at least.
+
+    The bound holds in exact arithmetic, however little time it was given.
+    """
+    import gpuga
+    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, say_if_compiling
+    from gpuga.cli.report import size_line, write_json
+    from gpuga.context import Clock, Context
+    from gpuga.files.atomic import check_writable
+
+    if json_path:
+        check_writable(json_path)
+    source = read_options(**reading)
+    if not quiet:
+        click.echo(size_line(source.table))
+        say_if_compiling(quiet)
+    clock = Clock(seconds)
+    with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
+        found = gpuga.lower_bound(source.table, Context(clock=clock, progress=progress, strict=strict))
+    shown = source.table.shown_cost(found.lower_bound)
+    if json_path:
+        content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}
+        write_json(json_path, content)
+    if not quiet:
+        click.echo(f"every safe pattern costs at least {shown:,} ({found.kind}, {found.seconds:.2f} s)")

@@ -1,0 +1,99 @@
+"""`gpuga compare`: several methods on one table, side by side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+
+if TYPE_CHECKING:
+    from gpuga.compare import Comparison
+
+PAPERS = "hypercube,shortest-path,castro,pbp,exact"
+
+
+@click.command()
+@table_options
+@click.option("--methods", default=PAPERS, show_default=True, metavar="A,B,C", help="The methods to run.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop each method after so long."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@strict_option
+@json_option
+@quiet_option
+def compare(
+    methods: str,
+    seconds: float | None,
+    seed: int,
+    strict: bool,
+    json_path: str | None,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe."""
+    from gpuga.cli.progress import progress_on_terminal, say_if_compiling
+    from gpuga.cli.report import size_line, write_json
+    from gpuga.compare import compare as run
+    from gpuga.compare import method_names
+    from gpuga.files.atomic import check_writable
+
+    if json_path:
+        check_writable(json_path)
+    names = method_names(methods)
+    source = read_options(**reading)
+    if not quiet:
+        click.echo(size_line(source.table))
+        say_if_compiling(quiet)
+    with progress_on_terminal(quiet) as progress:
+        comparison = run(source.table, names, seconds=seconds, seed=seed, strict=strict, progress=progress)
+    rows = _rows(comparison)
+    if json_path:
+        write_json(json_path, {"schema": 1, "lower_bound": _bound(comparison), "methods": rows})
+    if not quiet:
+        click.echo("\n".join(_lines(rows)))
+
+
+def _bound(comparison: Comparison) -> float | int | None:
+    bound = comparison.lower_bound
+    return None if bound is None else comparison.table.shown_cost(bound)
+
+
+def _rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row of figures per method."""
+    rows: list[dict[str, Any]] = []
+    for entry in comparison.entries:
+        found = entry.protection
+        if found is None:
+            rows.append({"method": entry.method, "fault": entry.fault})
+            continue
+        rows.append(
+            {
+                "method": entry.method,
+                "cost": comparison.table.shown_cost(found.cost),
+                "secondary": found.secondary,
+                "gap": comparison.gap(entry),
+                "optimal": comparison.gap(entry) == 0.0,
+                "seconds": round(found.seconds, 3),
+                "safe": found.audit.safe,
+                "details": {k: v for k, v in found.found.details.items() if isinstance(v, int | float | str)},
+            }
+        )
+    return rows
+
+
+def _lines(rows: list[dict[str, Any]]) -> list[str]:
+    """The rows as a table for people."""
+    head = f"{'method':<15}{'cost':>16}{'secondary':>11}{'gap':>10}{'seconds':>10}  safe"
+    lines = [head]
+    for row in rows:
+        if "fault" in row:
+            lines.append(f"{row['method']:<15}{row['fault']}")
+            continue
+        gap = "" if row["gap"] is None else "optimal" if row["optimal"] else f"{100 * row['gap']:.2f} %"
+        safe = "yes" if row["safe"] else "no"
+        figures = f"{row['cost']:>16,}{row['secondary']:>11}{gap:>10}{row['seconds']:>10.2f}"
+        lines.append(f"{row['method']:<15}{figures}  {safe}")
+    return lines

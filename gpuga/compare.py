@@ -1,0 +1,77 @@
+"""Several methods on one table, measured against one bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gpuga.context import Progress
+from gpuga.errors import GpugaError, Infeasible, InputError
+from gpuga.methods import find_method
+from gpuga.protect import protect
+from gpuga.protection import Protection
+from gpuga.table.table import Table
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method's result; `protection` is None where it found none, and `fault` says why."""
+
+    method: str
+    protection: Protection | None
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The entries in the order asked for, and the best lower bound that any of them proved."""
+
+    table: Table
+    entries: tuple[Entry, ...]
+    lower_bound: int | Fraction | None
+
+    def gap(self, entry: Entry) -> float | None:
+        """How far an entry is above the best bound, relative to it; None if that cannot be said."""
+        if entry.protection is None or self.lower_bound is None:
+            return None
+        cost = entry.protection.cost
+        if cost <= self.lower_bound:
+            return 0.0
+        return float(Fraction(cost) / Fraction(self.lower_bound) - 1) if self.lower_bound > 0 else None
+
+
+def compare(
+    table: Table,
+    methods: Sequence[str],
+    *,
+    seconds: float | None = None,
+    seed: int = 0,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run each method with the same seed and the same time; a method that fails does not stop the others.
+
+    A table that no pattern protects is a fault of the table, and raised.
+    """
+    for name in methods:
+        find_method(name)
+    entries = []
+    for name in methods:
+        try:
+            found = protect(table, name, seed=seed, seconds=seconds, strict=strict, progress=progress)
+            entries.append(Entry(name, found))
+        except Infeasible:
+            raise
+        except GpugaError as fault:
+            entries.append(Entry(name, None, str(fault)))
+    bounds = [e.protection.bound.lower_bound for e in entries if e.protection and e.protection.bound]
+    return Comparison(table, tuple(entries), max(bounds, default=None))
+
+
+def method_names(text: str) -> list[str]:
+    """Names from a list with commas; each once, none empty."""
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) or len(set(names)) < len(names):
+        raise InputError("is a list of different methods such as shortest-path,pbp,exact", field="--methods")
+    return names
