@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Session, Solver, Status
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
+from gpuga.safety.witness import Ground, Witnesses, exact_witness
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 
@@ -38,8 +38,12 @@ class CheapestChange:
         """Columns are the rises of all movable cells, then their falls."""
         start, line, coef = self.table.lines.by_cell(len(self.table))
         counts = np.diff(start)[self.cells]
-        entries = np.concatenate([np.arange(start[c], start[c + 1]) for c in self.cells] or [np.zeros(0, np.int64)])
-        index, value = line[entries], coef[entries].astype(np.float64)
+        entries = np.concatenate(
+            [np.arange(start[c], start[c + 1]) for c in self.cells] or [np.zeros(0, np.int64)]
+        )
+        index, value = line[entries].astype(np.int32), coef[entries].astype(np.float64)
+        self._start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        self._index, self._coef = index, coef[entries]
         begins = np.concatenate([[0], np.cumsum(np.concatenate([counts, counts]))]).astype(np.int32)
         zeros = np.zeros(len(self.table.lines))
         cost = self._cost()
@@ -50,7 +54,7 @@ class CheapestChange:
             row_lower=zeros,
             row_upper=zeros,
             start=begins,
-            index=np.concatenate([index, index]).astype(np.int32),
+            index=np.concatenate([index, index]),
             value=np.concatenate([value, -value]),
         )
         return solver.cold_session(model)
@@ -87,8 +91,4 @@ class CheapestChange:
         if answer.status is not Status.OPTIMAL:
             return None
         change = (answer.x[:count] - answer.x[count:]) * self.unit
-        proposal = rationalise(change)
-        if proposal is None:
-            return None
-        witness = witness_of(self.cells, proposal[0], proposal[1])
-        return witness if hold(self.ground, witness)[0] else None
+        return exact_witness(self.ground, self.cells, change, self._start, self._index, self._coef)

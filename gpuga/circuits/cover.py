@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.circuits.boxes import BoxSearch, box_grid
+from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.context import Context
 from gpuga.errors import Infeasible
@@ -27,6 +27,9 @@ Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denomina
 NAMED = 5
 MOST_FOR_LP = 20_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
+
+LP_WORK = 1_000_000_000
+"""Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
 
 
 class Cover:
@@ -74,18 +77,27 @@ class Cover:
         if impossible:
             self._refuse(impossible)
 
-    def clean_up(self, questions: int = 20_000) -> int:
-        """Publish redundant cells, heaviest first; returns how many. At most so many LP questions are asked."""
+    def clean_up(self) -> int:
+        """Publish redundant cells, heaviest first; returns how many.
+
+        Boxes decide first, where there are any; then the attacker's LP is asked for the rest, as often as
+        the size of the pattern allows (a fixed number of questions, so that a run can be repeated).
+        """
+        published = 0 if self.boxes is None else self._clean_up_pass(None, 0)
+        hidden = int(self.suppressed.sum())
+        questions = LP_WORK // max(hidden, 1) ** 2
+        if hidden <= MOST_FOR_LP:
+            published += self._clean_up_pass(Attacker(self.table, self.suppressed), questions)
+        return published
+
+    def _clean_up_pass(self, attacker: Attacker | None, questions: int) -> int:
         secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
         order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")].tolist()
-        attacker = Attacker(self.table, self.suppressed) if self.suppressed.sum() <= MOST_FOR_LP else None
-        published = 0
         self.context.progress.stage("clean-up", len(order))
+        published = 0
         for cell in order:
-            if self.context.clock.expired():
+            if self.context.clock.expired() or (attacker is not None and attacker.solves >= questions):
                 break
-            if attacker is not None and attacker.solves >= questions:
-                attacker = None
             published += self._publish(cell, attacker)
             self.context.progress.advance()
         return published
@@ -131,7 +143,8 @@ class Cover:
     def _within(self, task: int, attacker: Attacker) -> Witnesses | None:
         """A witness of a task inside the attacker's pattern, or None."""
         need = int(self.tasks.need[task])
-        reach = attacker.reach(int(self.tasks.cell[task]), int(self.tasks.direction[task]), need)
+        cell, direction = int(self.tasks.cell[task]), int(self.tasks.direction[task])
+        reach = attacker.reach(cell, direction, need, or_nothing=True)
         return reach.witness if reach.attained >= need else None
 
     def _cheapest(self, task: int) -> Witnesses | None:
@@ -158,7 +171,9 @@ class Cover:
         for task, circuit in self._proven(witness, tasks, self._change).items():
             self._assign(task, circuit)
 
-    def _proven(self, witness: Witnesses, tasks: list[int], on: CheapestChange | Attacker) -> dict[int, Circuit]:
+    def _proven(
+        self, witness: Witnesses, tasks: list[int], on: CheapestChange | Attacker
+    ) -> dict[int, Circuit]:
         """The tasks that a witness, or its reverse as far as it goes, proves."""
         cells, amounts, denominator = witness.one(0)
         amount_of = dict(zip(cells.tolist(), amounts.tolist(), strict=True))

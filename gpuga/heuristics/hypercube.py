@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.boxes import BoxSearch, box_grid
+from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
 from gpuga.context import Context

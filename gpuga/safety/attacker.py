@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
+from gpuga.safety.witness import Ground, Witnesses, exact_witness, rationalise
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 
@@ -82,13 +82,20 @@ class Attacker:
         )
         return self.solver.session(model)
 
-    def reach(self, cell: int, direction: int, need: int, seconds: float = float("inf")) -> Reach:
-        """How far `cell` can move in `direction`; where there is no limit, a witness of `need` is asked for."""
+    def reach(
+        self, cell: int, direction: int, need: int, seconds: float = float("inf"), *, or_nothing: bool = False
+    ) -> Reach:
+        """How far `cell` can move in `direction`; where there is no limit, a witness of `need` is asked for.
+
+        With `or_nothing` an answer that clearly misses `need` is not made exact, which saves most of the work.
+        """
         column = int(self.column[cell])
         answer = self._solve(column, direction, seconds)
         if answer.status is Status.UNBOUNDED:
             return self._reach_far(column, direction, need, seconds)
         if answer.status is not Status.OPTIMAL:
+            return Reach(Fraction(0), None, None)
+        if or_nothing and answer.objective * self.unit < need - 1e-3 * max(1.0, abs(need)):
             return Reach(Fraction(0), None, None)
         return self._exactly(answer, column, direction)
 
@@ -138,21 +145,13 @@ class Attacker:
         return Reach(reach.attained, reach.witness, None, unbounded=reach.attained >= need)
 
     def _exactly(self, answer: Answer, column: int, direction: int) -> Reach:
-        witness = self._witness(answer.x * self.unit)
+        witness = exact_witness(self.ground, self.cells, answer.x * self.unit, self.start, self.index, self.coef)
         attained = Fraction(0)
         if witness is not None:
             cells, amounts, denominator = witness.one(0)
             at = np.flatnonzero(cells == self.cells[column])
             attained = Fraction(direction * int(amounts[at[0]]), denominator) if len(at) else Fraction(0)
         return Reach(attained, witness, self._dual_bound(answer.row_dual, column, direction))
-
-    def _witness(self, x: NDArray[np.float64]) -> Witnesses | None:
-        """The solver's point as a checked witness, or None where it does not hold exactly."""
-        proposal = rationalise(x)
-        if proposal is None:
-            return None
-        witness = witness_of(self.cells, proposal[0], proposal[1])
-        return witness if hold(self.ground, witness)[0] else None
 
     def _dual_bound(self, dual: NDArray[np.float64], column: int, direction: int) -> Fraction | None:
         """`sum(max over the box of reduced cost * deviation)`: no attacker goes further. None: not finite."""

@@ -8,8 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
+from gpuga.safety.boxes import BoxGrid, BoxSearch, box_grid
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks
+from gpuga.safety.witness import Ground, hold
 from gpuga.table.plane import Plane, plane_of, suppressed_grid
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
@@ -28,10 +30,23 @@ class Shown(Protocol):
 
 
 def cheap_proofs(table: Table, suppressed: Mask, shown: Shown, cells: Sequence[int]) -> None:
-    """Note what flows can show of the cells; in a two-way table that decides every one of them."""
+    """Note what flows or boxes can show of the cells; in a two-way table flows decide every one of them."""
+    if not len(cells):
+        return
     plane = plane_of(table)
-    if plane is not None and len(cells):
+    if plane is not None:
         _by_flow(plane, suppressed, shown, np.asarray(cells))
+    elif (grid := box_grid(table)) is not None:
+        _by_boxes(table, grid, suppressed, shown, np.asarray(cells))
+
+
+def _by_boxes(table: Table, grid: BoxGrid, suppressed: Mask, shown: Shown, cells: Ints) -> None:
+    """Boxes of suppressed cells, each checked exactly before it counts."""
+    tasks = _tasks(shown, cells)
+    covered, witnesses = BoxSearch(grid, suppressed).certify(tasks)
+    proven = tasks.subset(covered).subset(hold(Ground.of(table, suppressed), witnesses))
+    for cell, direction, need in zip(proven.cell, proven.direction, proven.need, strict=True):
+        shown.note(int(cell), int(direction), Fraction(int(need)))
 
 
 def _by_flow(plane: Plane, suppressed: Mask, shown: Shown, cells: Ints) -> None:

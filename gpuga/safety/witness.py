@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.safety.compiled import compiled
+from gpuga.safety.vertex import exact_vertex
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
+LARGEST_PART = 500  # denominators above this are not read from floats
 MOST = 2**61  # no product or sum formed in the check may reach this
 
 
@@ -23,7 +26,8 @@ MOST = 2**61  # no product or sum formed in the check may reach this
 class Witnesses:
     """Many sparse deviations: `amount / denominator` on the cells `cell[start[w]:start[w+1]]`.
 
-    `start` int64[W+1], `cell` int32[nnz], `amount` int64[nnz], `denominator` int64[W] >= 1.
+    `start` int64[W+1], `cell` int32[nnz], `amount` int64[nnz], `denominator` int64[W] >= 1; Python integers
+    (dtype object) where int64 is too narrow.
     """
 
     start: Ints
@@ -42,11 +46,10 @@ class Witnesses:
 
 def witness_of(cells: NDArray[np.int32], amounts: Ints, denominator: int = 1) -> Witnesses:
     """One deviation as `Witnesses`; zero amounts are dropped."""
-    moved = amounts != 0
+    moved = np.asarray(amounts != 0, bool)
     cell = cells[moved].astype(np.int32)
-    return Witnesses(
-        np.array([0, len(cell)], np.int64), cell, amounts[moved].astype(np.int64), np.array([denominator], np.int64)
-    )
+    kind = np.int64 if denominator < 2**60 else object
+    return Witnesses(np.array([0, len(cell)], np.int64), cell, amounts[moved], np.array([denominator], kind))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,8 @@ def hold(ground: Ground, witnesses: Witnesses) -> Mask:
     largest = float(np.abs(witnesses.amount.astype(float)).max(initial=0.0))
     longest = float(np.diff(witnesses.start).max(initial=0))
     coef = float(np.abs(ground.cell_coef.astype(float)).max(initial=1.0))
-    if largest * longest * coef >= MOST:
+    wide = witnesses.amount.dtype == object or witnesses.denominator.dtype == object
+    if wide or largest * longest * coef >= MOST:
         return np.array([_holds_in_python(ground, *witnesses.one(w)) for w in range(len(witnesses))], bool)
     return np.asarray(
         _hold(
@@ -144,28 +148,57 @@ def reversal(ground: Ground, witnesses: Witnesses, w: int) -> Fraction:
     """The largest factor by which the reverse of a witness still is a witness (0: none; at most 2**40)."""
     cells, amounts, denominator = witnesses.one(w)
     room = np.where(amounts > 0, ground.down[cells], ground.up[cells])
-    ratio = room.astype(float) / np.abs(amounts)
+    ratio = room.astype(float) / np.abs(amounts.astype(float))
     tight = np.flatnonzero(ratio <= ratio.min(initial=np.inf) * (1 + 1e-9))
     factors = [Fraction(int(room[i]) * denominator, int(abs(amounts[i]))) for i in tight]
     return min(factors, default=Fraction(0))
 
 
-def rationalise(x: NDArray[np.float64], largest_denominator: int = 5040) -> tuple[Ints, int] | None:
-    """Integers over one small denominator that a solver's floats stand for, or None.
+def exact_witness(
+    ground: Ground,
+    cells: NDArray[np.int32],
+    x: NDArray[np.float64],
+    start: NDArray[np.int32],
+    index: NDArray[np.int32],
+    coef: Ints,
+) -> Witnesses | None:
+    """A solver's point as a witness that holds exactly, or None.
 
-    Only a proposal: the caller checks it exactly. A vertex of a table's polytope has a small common
-    denominator, nearly always 1, so the worst component is asked for its denominator until none is left.
+    `x` float64[n] are deviations of `cells`; `start`, `index`, `coef` their lines in compressed columns.
+    Reading the fractions off the floats is fast and nearly always right; elimination finds the others.
+    """
+    for proposal in (rationalise(x), None):
+        made = proposal or exact_vertex(x, start, index, coef)
+        if made is None:
+            return None
+        witness = witness_of(cells, *made)
+        if hold(ground, witness)[0]:
+            return witness
+    return None
+
+
+def rationalise(x: NDArray[np.float64]) -> tuple[Ints, int] | None:
+    """Integers over one denominator that a solver's floats stand for, or None.
+
+    Only a proposal: the caller checks it exactly. Vertices of tables have small denominators, different
+    ones in different corners of the table, so each component is read on its own and the common
+    denominator comes last.
     """
     if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) >= 2**52:
         return None
+    nearest = np.rint(x)
+    fractional = np.flatnonzero(np.abs(x - nearest) > 1e-6)
+    parts: dict[int, Fraction] = {}
     denominator = 1
-    while True:
-        scaled = x * denominator
-        nearest = np.rint(scaled)
-        error = np.abs(scaled - nearest)
-        worst = int(np.argmax(error)) if len(error) else 0
-        if len(error) == 0 or error[worst] <= 1e-4 * min(denominator, 100):
-            return nearest.astype(np.int64), denominator
-        denominator *= Fraction(float(scaled[worst])).limit_denominator(64).denominator
-        if denominator > largest_denominator or error[worst] <= 1e-3 * denominator / largest_denominator:
+    for i in fractional.tolist():
+        part = Fraction(float(x[i])).limit_denominator(LARGEST_PART)
+        if abs(float(part) - x[i]) > 1e-6:
             return None
+        parts[i] = part
+        denominator = lcm(denominator, part.denominator)
+        if denominator * max(1.0, float(np.abs(x).max())) >= 2**60:
+            return None
+    whole = nearest.astype(np.int64) * denominator
+    for i, part in parts.items():
+        whole[i] = part.numerator * (denominator // part.denominator)
+    return whole, denominator
