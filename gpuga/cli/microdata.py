@@ -50,7 +50,7 @@ def microdata() -> None:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
-    "--evaluations", type=click.IntRange(1), default=200, show_default=True, help="Limit of the search."
+    "--evaluations", type=click.IntRange(1), help="Limit of the search.  [default: by the size of the file]"
 )
 @click.option(
     "--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]"

@@ -34,8 +34,10 @@ from gpuga.table.table import Dimension
 
 Codes = NDArray[np.int32]
 
-FINALISTS = 5
+FINALISTS = 3
 """How many of the best recodings are suppressed to the end."""
+WORK = 2_500_000_000
+"""Records times keys that a search looks at, unless it is told how many recodings to evaluate."""
 WAS_MISSING = -2
 """In the codes that are written: the score was missing from the start and stays as it was."""
 
@@ -56,7 +58,7 @@ class Wish:
     search: str = "tabu"
     missing: str = "missing"
     seed: int = 0
-    evaluations: int = 200
+    evaluations: int | None = None
     seconds: float | None = None
     exact: bool = True
     delimiter: str = ","
@@ -162,7 +164,7 @@ def protect_file(path: str | Path, out: str | Path, wish: Wish) -> MicrodataProt
 def protect_records(problem: Problem, wish: Wish, clock: Clock | None = None) -> MicrodataProtection:
     """Search for a recoding, suppress the rest, and count again."""
     clock = clock or Clock(wish.seconds)
-    evaluator = Evaluator(problem, evaluations=wish.evaluations, clock=clock, exact=wish.exact)
+    evaluator = Evaluator(problem, evaluations=_limit(problem, wish), clock=clock, exact=wish.exact)
     SEARCHES[wish.search](evaluator, np.random.default_rng(wish.seed))
     bound = evaluator.bound()
     recoding, suppressed = _finish(problem, evaluator, wish)
@@ -180,6 +182,13 @@ def protect_records(problem: Problem, wish: Wish, clock: Clock | None = None) ->
         len(evaluator.known),
         clock.spent(),
     )
+
+
+def _limit(problem: Problem, wish: Wish) -> int:
+    """How many recodings are evaluated truly: as asked for, else so many that a large file takes minutes."""
+    if wish.evaluations is not None:
+        return wish.evaluations
+    return max(10, min(1000, WORK // (len(problem.codes) * len(problem.keys))))
 
 
 def _finish(problem: Problem, evaluator: Evaluator, wish: Wish) -> tuple[Recoding, Suppressed]:

@@ -17,10 +17,20 @@ def recount(codes: NDArray[np.int32], keys: Keys) -> int:
     for key in keys.keys:
         scores = codes[:, list(key.fields)]
         present = scores[(scores >= 0).all(axis=1)]
-        group = np.zeros(len(present), np.int64)
-        for column in present.T:
-            scores, place = np.unique(column, return_inverse=True)
-            _, group = np.unique(group * len(scores) + place, return_inverse=True)
-        _, counts = np.unique(group, return_counts=True)
-        rare += int((counts < key.threshold).sum())
+        if len(present):
+            counts = np.diff(np.flatnonzero(_new_in_order(present)), append=len(present))
+            rare += int((counts < key.threshold).sum())
     return rare
+
+
+def _new_in_order(scores: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Sort the combinations; whether each differs from the one before it."""
+    number, span = np.zeros(len(scores), np.int64), 1
+    for column in scores.T:
+        size = int(column.max()) + 1
+        if span * size >= 2**62:
+            known, number = np.unique(number, return_inverse=True)
+            span = len(known)
+        number, span = number * size + column, span * size
+    ordered = np.sort(number)
+    return np.concatenate([[True], ordered[1:] != ordered[:-1]])

@@ -68,7 +68,8 @@ def test_a_weight_that_is_no_weight_is_named(path, capsys):
 
 
 @pytest.mark.parametrize(
-    "rule", ["magic:3", "p", "p:x", "p:0", "nk:2", "nk:0,80", "nk:1,100", "frequency:0", "frequency:2.5", "pq:50,10"]
+    "rule",
+    ["magic:3", "p", "p:x", "p:0", "nk:2", "nk:0,80", "nk:1,100", "frequency:0", "frequency:2.5", "pq:50,10"],
 )
 def test_an_unknown_or_senseless_rule_is_named(path, capsys, rule):
     assert "rule" in refuse(capsys, tabulate(path, rule=rule))

@@ -1,4 +1,4 @@
-"""The worked example of Hurkens and Tiourine (1998), section 2: six records, two fields, unique means unsafe."""
+"""The worked example of Hurkens and Tiourine (1998), section 2: six records; unique means unsafe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def unsafe(problem: Problem, recoding=(0, 0)):
 
 
 def pairs(words, problem):
-    return {(int(r) + 1, int(k)) for r, k in zip(*np.nonzero(key_bits(words, len(problem.keys))), strict=True)}
+    return {
+        (int(r) + 1, int(k)) for r, k in zip(*np.nonzero(key_bits(words, len(problem.keys))), strict=True)
+    }
 
 
 def test_table_1_the_minucs_are_10x100_in_record_1_and_11_and_101_in_record_2():
@@ -58,7 +60,9 @@ def test_the_set_cover_model_has_three_rows():
     problem = example()
     words = minucs(unsafe(problem), problem.keys)
     start, _, masks = set_masks(words, problem.keys)
-    rows = {r + 1: sorted(masks[start[r] : start[r + 1]].tolist()) for r in range(6) if start[r] < start[r + 1]}
+    rows = {
+        r + 1: sorted(masks[start[r] : start[r + 1]].tolist()) for r in range(6) if start[r] < start[r + 1]
+    }
     assert rows == {1: [0b11], 2: [0b01, 0b10]}  # x11 + x12 >= 1;  x21 >= 1, x22 >= 1
 
 
@@ -69,7 +73,9 @@ def test_the_set_cover_model_has_three_rows():
 def test_pure_suppression_is_optimal_for_given_costs(costs, cover_1, optimum):
     problem = example(costs)
     found = local_suppression(problem, *problem.recoded((0, 0)))
-    by_record = dict(zip((found.families.record + 1).tolist(), found.covers[found.families.family], strict=True))
+    by_record = dict(
+        zip((found.families.record + 1).tolist(), found.covers[found.families.family], strict=True)
+    )
     assert by_record == {1: cover_1, 2: 0b11}
     assert found.cost == optimum
 
@@ -116,7 +122,12 @@ def test_the_batched_evaluation_sees_the_joint_effect():
     [
         (1, ((0, 10, 20), (0, 10, 20)), (0, 0), 3),  # recoding is dear: suppress three scores
         (9, ((0, 2, 7), (0, 2, 7)), (1, 1), 4),  # the joint effect: two cheap recodings, no suppression
-        (9, ((0, 2, 3), (0, 50, 60)), (2, 0), 3 + 9),  # field 2 stays: 10-19, and 101 is suppressed in record 2
+        (
+            9,
+            ((0, 2, 3), (0, 50, 60)),
+            (2, 0),
+            3 + 9,
+        ),  # field 2 stays: 10-19, and 101 is suppressed in record 2
     ],
 )
 def test_the_optimum_for_given_costs_is_found_by_every_search(suppress, recode, best, optimum):

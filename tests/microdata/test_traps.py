@@ -67,7 +67,7 @@ def insider_view(tabulation, pattern, known: int, victim: int) -> tuple[int, int
 
 
 def test_the_singleton_trap(tmp_path):
-    """N,a has one respondent; if N,a and N,b are all that is hidden in N, that respondent computes N,b exactly."""
+    """N,a has one respondent, who computes N,b exactly if N,a and N,b are all that is hidden in N."""
     path = write(tmp_path / "m.csv", SINGLETON)
     rules = [parse_rule("frequency:3")]
     layout = Layout(("region", "branch"), "turnover")
@@ -114,7 +114,7 @@ S,c,16,,20
 
 
 def test_the_common_respondent_trap(tmp_path):
-    """Holding H dominates N,a and N,b; hidden together their sum is published, and it is nearly H's own total."""
+    """Holding H dominates N,a and N,b; hidden together, their sum is known and nearly H's own total."""
     path = write(tmp_path / "m.csv", HOLDING)
     rules = [parse_rule("p:20")]
     blind = tabulate(path, Layout(("region", "branch"), "turnover"), rules)
@@ -163,7 +163,7 @@ S,c,42
 
 
 def test_the_zero_cell_trap(tmp_path):
-    """The only firm of N,a reported 0; a share of zero protects nothing, so the cell needs a level of its own."""
+    """The only firm of N,a reported 0; a share of zero protects nothing: the cell needs its own level."""
     path = write(tmp_path / "m.csv", ZERO)
     layout = Layout(("region", "branch"), "exports")
     table = tabulate(path, layout, [parse_rule("frequency:3")], zeros=Zeros("rules", 5))
