@@ -72,7 +72,7 @@ class Spread:
 
 
 def prepare(records: Records, layout: Layout, dimensions: Sequence[Dimension]) -> tuple[int, int, int]:
-    """Check the columns and build the table `entry`: one row per contributor and elementary cell.
+    """Check the columns and build the view `entry`: one row per contributor and elementary cell.
 
     Columns: d0.. (leaf positions), net, amount, mass, waived, holder (NULL: the record stands alone), cost.
     Answers with the scales of value, weight and cost.
@@ -80,32 +80,38 @@ def prepare(records: Records, layout: Layout, dimensions: Sequence[Dimension]) -
     value, decimals = records.number(layout.value, layout.decimals)
     weight, weight_decimals = ("1", 0) if layout.weight is None else records.number(layout.weight)
     cost, cost_decimals = ("0", 0) if layout.cost is None else records.number(layout.cost)
-    if layout.negative == "refuse":
-        records.refuse_where(
-            f"{value} < 0", layout.value,
-            "is negative; choose --negative absolute if that is meant",
-        )  # fmt: skip
-    if layout.weight is not None:
-        records.refuse_where(f"{weight} <= 0", layout.weight, "a sampling weight is above 0")
-    if layout.cost is not None:
-        records.refuse_where(f"{cost} < 0", layout.cost, "a cost is 0 or more")
-    one = 10**weight_decimals
-    _code_dimensions(records, layout, dimensions)
-    _refuse_large(records, layout, value, weight, one)
-    _enter(records, layout, len(dimensions), value, weight, cost, one)
-    return 10**decimals, one, 10**cost_decimals
+    _code_dimensions(records, dimensions)
+    _code(records, layout, f"{value} AS v, {weight} AS w, {cost} AS cost")
+    _refuse_bad(records, layout, dimensions, 10**weight_decimals)
+    _enter(records, len(dimensions), 10**weight_decimals)
+    return 10**decimals, 10**weight_decimals, 10**cost_decimals
 
 
-def _code_dimensions(records: Records, layout: Layout, dimensions: Sequence[Dimension]) -> None:
+def _code_dimensions(records: Records, dimensions: Sequence[Dimension]) -> None:
     """Tables `code<i>` (text -> leaf) and `above<i>` (leaf -> every code it belongs to, itself included)."""
-    for i, (name, dimension) in enumerate(zip(layout.by, dimensions, strict=True)):
+    for i, dimension in enumerate(dimensions):
         leaves = np.flatnonzero(dimension.is_leaf).astype(np.int32)
         records.run(f"CREATE TABLE code{i} (text VARCHAR, position INTEGER)")
         insert_rows(records, f"code{i}", [(dimension.codes[leaf], int(leaf)) for leaf in leaves])
-        _refuse_uncoded(records, name, i, dimension)
         closure = [(int(leaf), above) for leaf in leaves for above in _ancestors(dimension, int(leaf))]
         records.run(f"CREATE TABLE above{i} (leaf INTEGER, position INTEGER)")
         insert_rows(records, f"above{i}", closure)
+
+
+def _code(records: Records, layout: Layout, numbers: str) -> None:
+    """Table `coded`: every record as numbers; NULL where a code or a value cannot be used."""
+    places = ", ".join(f"code{i}.position AS d{i}" for i in range(len(layout.by)))
+    joins = " ".join(
+        f"LEFT JOIN code{i} ON code{i}.text = trim(r.{records.column(name)})"
+        for i, name in enumerate(layout.by)
+    )
+    waived = "false"
+    if layout.waiver is not None:
+        waived = f"coalesce(lower(trim({records.column(layout.waiver)})) IN {WAIVED}, false)"
+    records.run(
+        f"CREATE TABLE coded AS SELECT r.rowid AS row, {places}, {numbers}, {waived} AS waived,"
+        f" {_holder(records, layout)} AS holder FROM records r {joins}"
+    )
 
 
 def insert_rows(records: Records, table: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -124,67 +130,62 @@ def _ancestors(dimension: Dimension, leaf: int) -> list[int]:
     return path
 
 
-def _refuse_uncoded(records: Records, name: str, i: int, dimension: Dimension) -> None:
-    """Every record's code must be a leaf of its dimension."""
-    records.refuse_blank(name)
+def _refuse_bad(records: Records, layout: Layout, dimensions: Sequence[Dimension], one: int) -> None:
+    """Name the first record that cannot be used, and refuse sums that would not be exact."""
+    conditions = [f"d{i} IS NULL" for i in range(len(dimensions))]
+    conditions += ["v IS NULL", "w IS NULL", "cost IS NULL", "v < 0", "w <= 0", "cost < 0"]
+    rows = ", ".join(f"min(row) FILTER (WHERE {condition})" for condition in conditions)
+    found = records.run(f"SELECT {rows}, sum(abs(v::HUGEINT) * greatest(w, {one})) FROM coded").fetchone()
+    bad = dict(zip(conditions, found, strict=False))
+    for i, (by, dimension) in enumerate(zip(layout.by, dimensions, strict=True)):
+        if bad[f"d{i} IS NULL"] is not None:
+            raise _uncoded(records, int(bad[f"d{i} IS NULL"]), by, dimension)
+    numbers = {"v": layout.value, "w": layout.weight, "cost": layout.cost}
+    for short, column in numbers.items():
+        if column is not None and bad[f"{short} IS NULL"] is not None:
+            raise records.no_number(int(bad[f"{short} IS NULL"]), column)
+    senseless = [
+        ("w <= 0", layout.weight, "a sampling weight is above 0"),
+        ("cost < 0", layout.cost, "a cost is 0 or more"),
+    ]
+    if layout.negative == "refuse":
+        senseless.append(("v < 0", layout.value, "is negative; choose --negative absolute if that is meant"))
+    for condition, column, what in senseless:
+        if column is not None and bad[condition] is not None:
+            raise records.complain(int(bad[condition]), column, what)
+    if int(found[-1]) >= LARGEST:
+        what = "too large for exact arithmetic at this many decimals: choose fewer with --decimals"
+        raise InputError(what, path=records.path, field=layout.value)
+
+
+def _uncoded(records: Records, row: int, name: str, dimension: Dimension) -> InputError:
+    """Every record's code must be a leaf of its dimension; what is wrong with this one."""
     column = records.column(name)
+    sql = f"SELECT trim(coalesce({column}, '')) FROM records WHERE rowid = ?"
+    code = str(records.run(sql, [row]).fetchone()[0])
+    if not code:
+        return records.complain(row, name, "is blank")
     inner = [code for code, leaf in zip(dimension.codes, dimension.is_leaf, strict=True) if not leaf]
-    sql = (
-        f"SELECT min(rowid) FROM records WHERE NOT EXISTS (SELECT 1 FROM code{i} WHERE text = trim({column}))"
-    )
-    row = records.run(sql).fetchone()[0]
-    if row is None:
-        return
-    code = str(records.run(f"SELECT trim({column}) FROM records WHERE rowid = ?", [row]).fetchone()[0])
-    what = (
-        "is a sub-total or the total, records need a code at the bottom"
-        if code in inner
-        else "is not in the hierarchy"
-    )
-    raise records.complain(int(row), name, f"code {printable(code)!r} {what}")
+    what = "is not in the hierarchy"
+    if code in inner:
+        what = "is a sub-total or the total, records need a code at the bottom"
+    return records.complain(row, name, f"code {printable(code)!r} {what}")
 
 
-def _refuse_large(records: Records, layout: Layout, value: str, weight: str, one: int) -> None:
-    sql = f"SELECT sum(abs({value}::HUGEINT) * greatest({weight}, {one})) FROM records"
-    if int(records.run(sql).fetchone()[0]) >= LARGEST:
-        raise InputError(
-            "too large for exact arithmetic at this many decimals: choose fewer with --decimals",
-            path=records.path, field=layout.value,
-        )  # fmt: skip
-
-
-def _enter(
-    records: Records, layout: Layout, dimensions: int, value: str, weight: str, cost: str, one: int
-) -> None:
-    """Build `entry`, joining the records of one contributor within an elementary cell."""
-    places = ", ".join(f"code{i}.position AS d{i}" for i in range(dimensions))
-    joins = " ".join(
-        f"JOIN code{i} ON code{i}.text = trim(r.{records.column(name)})" for i, name in enumerate(layout.by)
-    )
-    waived = "false"
-    if layout.waiver is not None:
-        waived = f"coalesce(lower(trim({records.column(layout.waiver)})) IN {WAIVED}, false)"
-    holder = _holder(records, layout)
-    raw = (
-        f"SELECT {places}, {value} AS v, {weight} AS w, {waived} AS waived, {holder} AS holder,"
-        f" {cost} AS cost"
-        f" FROM records r {joins}"
-    )
-    keys = ", ".join(f"d{i}" for i in range(dimensions))
-    alone = (
-        f"SELECT {keys}, v * w AS net, abs(v) * {one} AS amount, greatest(w, {one}) AS mass, waived,"
-        " NULL::VARCHAR AS holder, cost FROM raw WHERE holder IS NULL"
-    )
-    joined = (
-        f"SELECT {keys}, {_joined(one)}, holder, sum(cost)::BIGINT AS cost FROM raw WHERE holder IS NOT NULL"
-        f" GROUP BY {keys}, holder"
-    )
-    records.run(f"CREATE TABLE entry AS WITH raw AS MATERIALIZED ({raw}) {alone} UNION ALL BY NAME {joined}")
-    # A holder that lies in one elementary cell only needs no joining further up.
+def _enter(records: Records, dimensions: int, one: int) -> None:
+    """The view `entry`: records that stand alone, and those of one contributor joined within a cell."""
+    keys = _names("d", dimensions)
     records.run(
-        "CREATE TABLE spread AS SELECT holder FROM entry WHERE holder IS NOT NULL"
-        " GROUP BY holder HAVING count(*) > 1"
+        f"CREATE TABLE joined AS SELECT {keys}, {_joined(one)}, holder, sum(cost)::BIGINT AS cost FROM coded"
+        f" WHERE holder IS NOT NULL GROUP BY {keys}, holder"
     )
+    records.run(
+        f"CREATE VIEW entry AS SELECT {keys}, v * w AS net, abs(v) * {one} AS amount,"
+        f" greatest(w, {one})::BIGINT AS mass, waived, holder, cost::BIGINT AS cost FROM coded"
+        " WHERE holder IS NULL UNION ALL BY NAME SELECT * FROM joined"
+    )
+    # A holder that lies in one elementary cell only needs no joining further up.
+    records.run("CREATE TABLE spread AS SELECT holder FROM joined GROUP BY holder HAVING count(*) > 1")
 
 
 def _joined(one: int) -> str:
@@ -219,7 +220,7 @@ def collect(
     coordinate = np.array([row[:k] for row in rows], np.int32).reshape(-1, k)
     contributions = [_contributions(row[k:], one) for row in rows]
     cost = np.array([int(row[k + 4]) for row in rows], np.int64)
-    magnitude, least = records.run("SELECT sum(abs(net)), min(net) FROM entry").fetchone()
+    magnitude, least = records.run("SELECT sum(abs(v) * w), min(v) FROM coded").fetchone()
     return Cells(coordinate, contributions, cost, scale, one, cost_scale, int(magnitude), int(least) < 0)
 
 

@@ -148,27 +148,43 @@ class Records:
     def number(self, name: str, decimals: int | None = None) -> tuple[str, int]:
         """An SQL expression for the column as an exact scaled integer (BIGINT), and its number of decimals.
 
-        Without `decimals` every digit counts; with it, values are rounded to that many.
+        Without `decimals` every digit counts; with it, values are rounded to that many. The expression is
+        NULL where a number has too many digits for exact arithmetic.
         """
-        column = self.column(name)
-        self.refuse_blank(name)
-        self.refuse_where(f"NOT regexp_full_match(trim({column}), '{NUMBER}')", name, "is not a number")
-        digits = self._decimals(column)
+        text = f"trim({self.column(name)})"
+        number = f"TRY_CAST({text} AS DOUBLE)"
+        point = f"CASE WHEN contains({text}, '.') THEN length({text}) - strpos({text}, '.') ELSE 0 END"
+        # a quick look at every value; regular expressions only where it raises a doubt
+        bad, digits, exponent = self.run(
+            "SELECT min(rowid) FILTER"
+            f" (WHERE {number} IS NULL OR NOT isfinite({number}) OR contains({text}, '_')),"
+            f" max({point}), bool_or(contains(lower({text}), 'e')) FROM records"
+        ).fetchone()
+        if bad is not None:
+            raise self.no_number(int(bad), name)
+        if exponent or digits > MOST_DECIMALS:
+            digits = self._decimals(text)
         if decimals is None and digits > MOST_DECIMALS:
             raise InputError(
                 f"has values with {digits} decimals, at most {MOST_DECIMALS} are exact: choose --decimals",
                 path=self.path, field=name,
             )  # fmt: skip
-        kept = digits if decimals is None else decimals
-        scaled = f"TRY_CAST(TRY_CAST(trim({column}) AS DECIMAL(38,{kept})) * {10**kept} AS BIGINT)"
-        self.refuse_where(f"{scaled} IS NULL", name, "is too large for exact arithmetic")
-        return scaled, kept
+        kept = int(digits) if decimals is None else decimals
+        return f"TRY_CAST(TRY_CAST({text} AS DECIMAL(18,{kept})) * {10**kept} AS BIGINT)", kept
 
-    def _decimals(self, column: str) -> int:
+    def no_number(self, row: int, name: str) -> InputError:
+        """What is wrong with the number in one record."""
+        text = f"trim(coalesce({self.column(name)}, ''))"
+        blank, well_formed = self.run(
+            f"SELECT {text} = '', regexp_full_match({text}, '{NUMBER}') FROM records WHERE rowid = ?", [row]
+        ).fetchone()
+        large = "is too large for exact arithmetic" if well_formed else "is not a number"
+        return self.complain(row, name, "is blank" if blank else large)
+
+    def _decimals(self, text: str) -> int:
         """The largest number of decimals of any value in a column of numbers."""
-        fraction = f"length(rtrim(regexp_extract({column}, '\\.([0-9]*)', 1), '0'))"
-        exponent = (
-            f"coalesce(TRY_CAST(nullif(regexp_extract({column}, '[eE]([+-]?[0-9]+)', 1), '') AS INTEGER), 0)"
-        )
+        fraction = f"length(rtrim(regexp_extract({text}, '\\.([0-9]*)', 1), '0'))"
+        digits = f"nullif(regexp_extract({text}, '[eE]([+-]?[0-9]+)', 1), '')"
+        exponent = f"coalesce(TRY_CAST({digits} AS INTEGER), 0)"
         row = self.run(f"SELECT max(greatest(0, {fraction} - {exponent})) FROM records").fetchone()
         return int(row[0])

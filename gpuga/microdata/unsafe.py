@@ -37,12 +37,12 @@ def unsafe_words(codes: Codes, sizes: NDArray[np.int64], keys: Keys, only: int |
 
 def minucs(words: Words, keys: Keys) -> Words:
     """Only the minimal unsafe keys of each record."""
-    return _without(words, keys.supersets)
+    return np.asarray(_without(words, keys.supersets))
 
 
 def manucs(words: Words, keys: Keys) -> Words:
     """Only the maximal unsafe keys of each record."""
-    return _without(words, keys.subsets)
+    return np.asarray(_without(words, keys.subsets))
 
 
 @njit(cache=True)
