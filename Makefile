@@ -26,7 +26,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/.dev $(VENV)/.test
-	$(BIN)/mypy gpuga bench
+	$(BIN)/mypy gpuga $(if $(wildcard bench/*.py),bench)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name it with make PYTHON=..." >&2; exit 1; }

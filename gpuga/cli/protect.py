@@ -56,7 +56,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     from gpuga.context import Clock
     from gpuga.errors import InputError, printable
     from gpuga.files.atomic import check_writable
-    from gpuga.files.pattern import read_pattern, write_pattern
+    from gpuga.files.pattern import check_kind, read_pattern, write_pattern
 
     for path in filter(None, (out, json_path)):
         check_writable(path)
@@ -64,6 +64,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
         raise InputError("needs --checkpoint DIR", field="--resume")
     reading = ("table", "levels", "weights", "hierarchy", "total", "ignore")
     source = read_options(**{name: given.pop(name) for name in reading})
+    check_kind(source, out)
     if not quiet:
         click.echo(size_line(source.table))
         say_if_compiling(quiet)

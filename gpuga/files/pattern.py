@@ -33,15 +33,20 @@ def suppression_words(table: Table, suppressed: Mask) -> list[str]:
     return [WORDS[k] for k in kind.tolist()]
 
 
+def check_kind(source: Source, path: str | Path) -> None:
+    """Say early that a table of one kind does not make a pattern of another."""
+    if Path(path).suffix.lower() == ".parquet" and source.frame is None:
+        raise InputError("the pattern of a table that is not Parquet is written as .csv", path=path)
+
+
 def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
     """The pattern of a table that came from a file; shows no figure of a suppressed cell."""
     words = suppression_words(source.table, suppressed)
-    if source.path.suffix.lower() == ".jj":
-        write_rows(path, ["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
-    elif source.frame is not None and Path(path).suffix.lower() == ".parquet":
+    check_kind(source, path)
+    if Path(path).suffix.lower() == ".parquet":
         write_arrow(_arrow_pattern(source, words), path)
-    elif Path(path).suffix.lower() == ".parquet":
-        raise InputError("the pattern of a table that is not Parquet is written as .csv", path=path)
+    elif source.path.suffix.lower() == ".jj":
+        write_rows(path, ["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
     else:
         header, columns, delimiter = _source_columns(source)
         kept = [name for name in header if name != "suppression"]

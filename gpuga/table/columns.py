@@ -287,7 +287,8 @@ def _freeze_zeros(status: NDArray[np.uint8], value: Ints, levels: Levels) -> NDA
 def _bounds(figures: Mapping[str, Decimals], value: Ints, digits: int) -> tuple[Ints, Ints]:
     """What an attacker knows beforehand: 0 and no upper bound, unless given; nothing with negative values."""
     lowest = np.int64(0)
-    if (value < 0).any() and not ("lb" in figures and figures["lb"].present.all()):
+    known = int(figures["lb"].present.sum()) if "lb" in figures else 0
+    if (value < 0).any() and known < len(value):
         lowest = np.int64(-INFINITE)
         warnings.warn(
             "the table has negative values: cells without lb are taken to have no lower bound", stacklevel=2
@@ -295,8 +296,8 @@ def _bounds(figures: Mapping[str, Decimals], value: Ints, digits: int) -> tuple[
     lb, ub = np.full(len(value), lowest), np.full(len(value), INFINITE, np.int64)
     for name, bound in (("lb", lb), ("ub", ub)):
         if name in figures:
-            known = np.flatnonzero(figures[name].present)
-            bound[known] = figures[name].bounds(digits)[known]
+            rows = np.flatnonzero(figures[name].present)
+            bound[rows] = figures[name].bounds(digits)[rows]
     return lb, ub
 
 

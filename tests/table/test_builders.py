@@ -151,6 +151,9 @@ def test_negative_values_have_no_lower_bound_and_it_is_said() -> None:
     assert table.lb.tolist() == [-INFINITE] * 3
     given = table_from_frame({"r": ["a", "b", "Total"], "value": [-5, 7, 2], "lb": [-9, -9, -9]})
     assert given.lb.tolist() == [-9] * 3
+    with pytest.warns(UserWarning, match="no lower bound"):
+        added = table_from_frame({"r": ["a", "b"], "value": [-5, 3], "lb": [-9, -9]})
+    assert added.lb.tolist() == [-9, -9, -INFINITE]
 
 
 def test_zeros_are_frozen_unless_they_have_levels() -> None:

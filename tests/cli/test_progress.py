@@ -1,0 +1,73 @@
+"""Progress is seen on a terminal only, and Ctrl-C is answered."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
+from gpuga.cli.main import run
+from gpuga.cli.progress import Bar, ending_on_interrupt, progress_on_terminal
+from gpuga.context import Clock, Silent
+
+
+def test_nothing_is_shown_without_a_terminal() -> None:
+    with progress_on_terminal(quiet=False) as progress:
+        assert isinstance(progress, Silent)
+
+
+def test_a_terminal_gets_a_bar_unless_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress_on_terminal(quiet=False) as progress:
+        assert isinstance(progress, Bar)
+    with progress_on_terminal(quiet=True) as progress:
+        assert isinstance(progress, Silent)
+
+
+def test_a_bar_shows_stage_and_figures() -> None:
+    out = io.StringIO()
+    with Progress(
+        "{task.description} {task.completed} {task.fields[figures]}", console=Console(file=out)
+    ) as rich:
+        bar = Bar(rich)
+        bar.stage("evolution", total=10)
+        bar.advance(3, best=1234.5, generation=7)
+        bar.advance()
+    assert "evolution 4 best 1,234.5  generation 7" in out.getvalue()
+
+
+def test_the_first_ctrl_c_ends_the_clock_and_the_second_aborts(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = Clock()
+    before = signal.getsignal(signal.SIGINT)
+    with ending_on_interrupt(clock):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert clock.expired()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert "best safe pattern so far" in capsys.readouterr().err
+
+
+def test_an_abort_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gpuga.files.read.read_source", stopped)
+    assert run(["expose", "t.csv"]) == 1
+    assert capsys.readouterr().err.strip() == "gpuga: interrupted"
+
+
+def test_debug_shows_where_a_fault_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("gpuga.files.read.read_source", broken)
+    with pytest.raises(ZeroDivisionError):
+        run(["--debug", "expose", "t.csv"])
