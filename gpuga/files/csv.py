@@ -53,10 +53,12 @@ def parse_sheet(text: str, path: Path) -> Sheet:
     fields = _split_plain(text, delimiter)
     header, columns = fields if fields is not None else _read_rows(text, path, delimiter)
     header = [name.strip() for name in header]
+    seen: set[str] = set()
     for at, name in enumerate(header):
-        if not name or name in header[:at]:
+        if not name or name in seen:
             what = f"column {printable(name)!r} occurs twice" if name else f"column {at + 1} has no name"
             raise InputError(what, path=path, line=1)
+        seen.add(name)
     return Sheet(header, columns, delimiter)
 
 

@@ -12,7 +12,7 @@ from gpuga.files.csv import parse_csv, write_csv
 from gpuga.files.hrc import read_hierarchy
 from gpuga.files.jj import parse_jj, write_jj
 from gpuga.files.parquet import parse_parquet, read_arrow, write_parquet
-from gpuga.files.source import read_text
+from gpuga.files.source import check_regular, read_text
 from gpuga.table.columns import Hierarchy, Reading
 from gpuga.table.table import Table
 
@@ -62,6 +62,7 @@ def read_source(
 ) -> Source:
     """The table in a file together with the file as it was read, for writing the pattern."""
     path = Path(path)
+    check_regular(path)
     suffix = _suffix(path)
     trees = {
         name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)

@@ -31,6 +31,7 @@ MARKS = ("status", "sensitive", "suppression")
 NUMBERING = ("cell_number", "index", "id")
 
 MOST_CELLS = 50_000_000
+MOST_DIMENSIONS = 50
 
 _STATUS = {
     "s": Status.SUPPRESSIBLE,
@@ -75,6 +76,8 @@ def dimension_names(columns: Mapping[str, Column], ignore: Sequence[str] = ()) -
             left.remove(name)
     if not left:
         raise InputError("has no dimension: every column is reserved or ignored")
+    if len(left) > MOST_DIMENSIONS:
+        raise InputError(f"has {len(left)} dimensions, at most {MOST_DIMENSIONS} are possible: use --ignore")
     return left
 
 

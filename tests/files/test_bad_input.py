@@ -70,6 +70,11 @@ TEXTS = {
     "column without name": ("t.csv", "r,,value\na,a,1\n", ["t.csv", "line 1", "no name"]),
     "value in another case": ("t.csv", "r,Value\na,1\n", ["t.csv", "'Value'"]),
     "fractional contributors": ("t.csv", "r,value,contributors\na,1,1.5\n", ["contributors"]),
+    "100,000 columns": (
+        "t.csv",
+        ",".join(["value", *(f"c{i}" for i in range(100_000))]) + "\n" + ",".join(["1"] * 100_001) + "\n",
+        ["t.csv", "100000 dimensions"],
+    ),
     "unknown suffix": ("t.xlsx", GOOD, ["t.xlsx", ".xlsx"]),
     ".jj of other content": ("t.jj", GOOD, ["t.jj", "line 1", "first line must be 0"]),
     ".jj that claims 10^12 cells": (
@@ -144,6 +149,7 @@ def a_gzip_bomb(path: Path) -> None:
 
 BYTES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "missing": ("t.csv", lambda path: None, "no such file"),
+    "a directory without suffix": ("t", lambda path: path.mkdir(), "is a directory"),
     "a directory": ("t.csv", lambda path: path.mkdir(), "is a directory"),
     "empty": ("t.csv", lambda path: path.write_bytes(b""), "is empty"),
     "blank": ("t.csv", lambda path: path.write_bytes(b"\n\n\n"), "is empty"),
