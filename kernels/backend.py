@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,13 @@ Population = Patterns | Bools
 
 @dataclass(frozen=True)
 class Union:
-    """Patterns made of circuits: the packed patterns, use counts int32[P, n] and costs int64[P]."""
+    """Patterns made of circuits: the packed patterns, use counts int32[P, n] and costs int64[P].
+
+    Patterns and use counts stay where the back end keeps them; `Backend.to_host` fetches the counts.
+    """
 
     patterns: Patterns
-    uses: Int32
+    uses: Any
     costs: Int64
 
 
@@ -65,6 +68,10 @@ class Backend(Protocol):
 
     def unpack(self, patterns: Patterns) -> Bools:
         """Packed patterns as bool[P, n] in host memory."""
+        ...
+
+    def to_host(self, array: Any) -> NDArray[Any]:
+        """An array that this back end returned, in host memory."""
         ...
 
     def union(
@@ -117,7 +124,7 @@ class Backend(Protocol):
         ...
 
     def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
     ) -> Int64:
         """(e) int64[Q, T]: cost change of pattern pairs[q.
 

@@ -5,8 +5,12 @@ Patterns (or words of 64 patterns) spread over the threads.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import numpy as np
-from numba import prange
+from numba import get_num_threads, prange, set_num_threads
 from numpy.typing import NDArray
 
 from .backend import Circuits, Population, Rectangles, Union
@@ -47,6 +51,10 @@ from .logic.network import (
 )
 from .logic.paths import cheapest_circuit, cheapest_rectangle
 from .logic.philox import philox_word
+
+
+# Elementary steps (cells, pairs, words) from which a second thread pays.
+_WORTH_SHARING = 20_000
 
 
 @parallel
@@ -518,6 +526,17 @@ def _random(key: np.uint64, stream: np.uint64, start: np.uint64, words: NDArray[
         words[x] = philox_word(key, start + np.uint64(x), stream)
 
 
+@contextmanager
+def _threads(work: int) -> Iterator[None]:
+    """One thread for little work (waking others takes longer than doing it), else as many as numba may use."""
+    allowed = get_num_threads()
+    set_num_threads(allowed if work >= _WORTH_SHARING else 1)
+    try:
+        yield
+    finally:
+        set_num_threads(allowed)
+
+
 class CpuBackend:
     """See `Backend`: everything in host memory, compiled, on all threads that numba may use."""
 
@@ -529,6 +548,9 @@ class CpuBackend:
     def unpack(self, patterns: Patterns) -> Bools:
         return unpack(patterns)
 
+    def to_host(self, array: Any) -> NDArray[Any]:
+        return np.asarray(array)
+
     def union(
         self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
     ) -> Union:
@@ -536,37 +558,47 @@ class CpuBackend:
         count = len(chromosomes)
         bits = np.empty((count, *ground.bits.shape[1:]), np.uint64)
         uses, costs = np.zeros((count, ground.cells), np.int32), np.empty(count, np.int64)
-        _union(
-            pool.start, pool.cell, owned(chromosomes, np.int32), owned(weights, np.int64), ground.bits[0],
-            ground.columns, bits, uses, costs,
-        )  # fmt: skip
+        with _threads(count * ground.cells):
+            _union(
+                pool.start, pool.cell, owned(chromosomes, np.int32), owned(weights, np.int64), ground.bits[0],
+                ground.columns, bits, uses, costs,
+            )  # fmt: skip
         return Union(Patterns(bits, ground.columns), uses, costs)
 
     def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
         packed = resident(patterns)
         counts = np.zeros((packed.count, lines.count), np.int32)
         sums = np.zeros((packed.count, lines.count), np.int64)
-        _line_totals(
-            packed.bits, packed.columns, lines.cell_start, lines.line, owned(values, np.int64), counts, sums
-        )
+        with _threads(packed.bits.size * 64):
+            _line_totals(
+                packed.bits,
+                packed.columns,
+                lines.cell_start,
+                lines.line,
+                owned(values, np.int64),
+                counts,
+                sums,
+            )
         return counts, sums
 
     def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
         packed = resident(patterns)
         unsafe = np.empty((packed.count, len(tasks)), np.bool_)
-        _quick_unsafe(
-            packed.bits, packed.columns, lines.start, lines.cell, lines.coef, lines.cell_start, lines.line,
-            lines.line_coef, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), tasks.cell,
-            tasks.direction, tasks.need, unsafe,
-        )  # fmt: skip
+        with _threads(unsafe.size * 64):
+            _quick_unsafe(
+                packed.bits, packed.columns, lines.start, lines.cell, lines.coef, lines.cell_start, lines.line,
+                lines.line_coef, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), tasks.cell,
+                tasks.direction, tasks.need, unsafe,
+            )  # fmt: skip
         return unsafe
 
     def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
         packed = resident(patterns)
         whole = np.empty(chromosomes.shape, np.bool_)
-        _circuits_whole(
-            packed.bits, packed.columns, pool.start, pool.cell, owned(chromosomes, np.int32), whole
-        )
+        with _threads(whole.size * 8):
+            _circuits_whole(
+                packed.bits, packed.columns, pool.start, pool.cell, owned(chromosomes, np.int32), whole
+            )
         return whole
 
     def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
@@ -595,10 +627,11 @@ class CpuBackend:
         flow = FlowTasks.of(plane, tasks)
         # A few groups of 64 patterns would leave threads idle: then the tasks are split as well.
         chunks = max(1, min(len(tasks), 16 // max(1, (packed.count + 63) // 64)))
-        _verdicts(
-            packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need,
-            flow.possible, chunks, exact, verdicts,
-        )  # fmt: skip
+        with _threads(verdicts.size * (plane.rows + plane.columns)):
+            _verdicts(
+                packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need,
+                flow.possible, chunks, exact, verdicts,
+            )  # fmt: skip
 
     def remove_redundant(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
@@ -606,21 +639,23 @@ class CpuBackend:
         packed = resident(patterns, plane.columns)
         bits = packed.bits.copy()
         flow = FlowTasks.of(plane, tasks)
-        _remove_redundant(
-            bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need, flow.possible,
-            cell_order(weights, keep),
-        )  # fmt: skip
+        with _threads(packed.count * len(tasks) * plane.cells):
+            _remove_redundant(
+                bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need, flow.possible,
+                cell_order(weights, keep),
+            )  # fmt: skip
         return Patterns(bits, packed.columns)
 
     def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
     ) -> Int64:
         ground = pack(base[None, :])
         gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
-        _swap_gains(
-            pool.start, pool.cell, owned(chromosomes, np.int32), owned(uses, np.int32), owned(weights,
-            np.int64), ground.bits[0], ground.columns, owned(pairs, np.int32), gains,
-        )  # fmt: skip
+        with _threads(gains.size * 16):
+            _swap_gains(
+                pool.start, pool.cell, owned(chromosomes, np.int32), owned(uses, np.int32), owned(weights,
+                np.int64), ground.bits[0], ground.columns, owned(pairs, np.int32), gains,
+            )  # fmt: skip
         return gains
 
     def cheapest_rectangles(
@@ -629,10 +664,11 @@ class CpuBackend:
         packed, flow = resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
         row, column = np.empty(len(items), np.int32), np.empty(len(items), np.int32)
         cost = np.empty(len(items), np.int64)
-        _rectangles(
-            packed.bits, plane.forward, plane.reverse, owned(weights, np.int64).ravel(), flow.row,
-            flow.column, flow.upward, flow.need, flow.possible, owned(items, np.int32), row, column, cost,
-        )  # fmt: skip
+        with _threads(len(items) * plane.cells):
+            _rectangles(
+                packed.bits, plane.forward, plane.reverse, owned(weights, np.int64).ravel(), flow.row,
+                flow.column, flow.upward, flow.need, flow.possible, owned(items, np.int32), row, column, cost,
+            )  # fmt: skip
         return Rectangles(row, column, cost)
 
     def cheapest_paths(
@@ -644,10 +680,11 @@ class CpuBackend:
         room = 2 * (plane.rows + plane.columns)
         length = np.empty(len(items), np.int64)
         cells, amounts = np.empty((len(items), room), np.int32), np.empty((len(items), room), np.int64)
-        _paths(
-            packed.bits, plane.forward, plane.reverse, prices, row_order, column_order, flow.row, flow.column,
-            flow.upward, flow.need, flow.possible, owned(items, np.int32), length, cells, amounts,
-        )  # fmt: skip
+        with _threads(len(items) * plane.cells):
+            _paths(
+                packed.bits, plane.forward, plane.reverse, prices, row_order, column_order, flow.row, flow.column,
+                flow.upward, flow.need, flow.possible, owned(items, np.int32), length, cells, amounts,
+            )  # fmt: skip
         return circuits_of(packed, items, prices, length, cells, amounts)
 
     def cheapest_boxes(
@@ -666,12 +703,13 @@ class CpuBackend:
         length, cost = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
         cells = np.empty((len(items), room.box), np.int32)
         amounts = np.empty((len(items), room.box), np.int64)
-        _boxes(
-            packed.bits, packed.columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
-            grid.leaf_start, grid.leaf, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), prices,
-            int(inside), tasks.cell, tasks.direction, tasks.need, owned(items, np.int32), room.options,
-            room.codes, room.cells, length, cells, amounts, cost,
-        )  # fmt: skip
+        with _threads(len(items) * 1000):
+            _boxes(
+                packed.bits, packed.columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
+                grid.leaf_start, grid.leaf, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), prices,
+                int(inside), tasks.cell, tasks.direction, tasks.need, owned(items, np.int32), room.options,
+                room.codes, room.cells, length, cells, amounts, cost,
+            )  # fmt: skip
         return circuits_of(packed, items, prices, length, cells, amounts)
 
     def unpick(
@@ -683,16 +721,26 @@ class CpuBackend:
         rise = owned(np.where(suppressed, np.asarray(up).ravel(), 0), np.int64)
         room = np.empty((packed.count, lines.count, 4), np.int64)
         for _ in range(sweeps):
-            _line_rooms(lines.start, lines.cell, lines.coef, fall, rise, room)
-            if not _tighten(
-                packed.bits, packed.columns, lines.cell_start, lines.line, lines.line_coef, room, fall, rise
-            ):
+            with _threads(fall.size):
+                _line_rooms(lines.start, lines.cell, lines.coef, fall, rise, room)
+                changed = _tighten(
+                    packed.bits,
+                    packed.columns,
+                    lines.cell_start,
+                    lines.line,
+                    lines.line_coef,
+                    room,
+                    fall,
+                    rise,
+                )
+            if not changed:
                 break
         return fall, rise
 
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         words = np.empty(count, np.uint32)
-        _random(word_seed(seed), word_seed(stream), word_seed(start), words)
+        with _threads(count * 10):
+            _random(word_seed(seed), word_seed(stream), word_seed(start), words)
         return words
 
 

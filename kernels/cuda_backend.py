@@ -23,7 +23,6 @@ from .backend import Circuits, Population, Rectangles, Union, warn
 from .cpu_backend import CpuBackend
 from .host import box_room, cell_order, circuits_of, line_orders, word_seed
 from .layout import (
-    INFINITE,
     SAFE,
     UNDECIDED,
     Bools,
@@ -65,12 +64,22 @@ class Networks:
 
 
 class CudaBackend:
-    """See `Backend`.  `xp` is the array module, `free` says how many bytes of device memory are free."""
+    """See `Backend`.
+
+    `xp` is the array module, `free` says how many bytes of device memory are free, `launch` runs a kernel by name on a
+    number of blocks.
+    """
 
     name = "cuda"
 
-    def __init__(self, xp: Any, free: Callable[[], int], slots: int = SLOTS) -> None:
-        self.xp, self.free, self.slots = xp, free, slots
+    def __init__(
+        self,
+        xp: Any,
+        free: Callable[[], int],
+        slots: int = SLOTS,
+        launch: Callable[..., None] = kernels.launch,
+    ) -> None:
+        self.xp, self.free, self.slots, self.launch = xp, free, slots, launch
         self._copies: weakref.WeakKeyDictionary[Any, SimpleNamespace] = weakref.WeakKeyDictionary()
         self._cpu = CpuBackend()
 
@@ -98,7 +107,11 @@ class CudaBackend:
         return Patterns(self.xp.asarray(patterns.bits), patterns.columns)
 
     def _in_batches(
-        self, count: int, bytes_each: int, on_device: Callable[[int, int], None], on_cpu: Callable[[int, int], None]
+        self,
+        count: int,
+        bytes_each: int,
+        on_device: Callable[[int, int], None],
+        on_cpu: Callable[[int, int], None],
     ) -> None:
         """Work on items 0..count in batches that fit; halve on lack of memory, at last go to the CPU."""
         batch = max(1, min(count, int(self.free() // 2) // max(1, bytes_each)))
@@ -118,7 +131,7 @@ class CudaBackend:
     def _launch(self, name: str, items: int, *arguments: Any) -> None:
         """Run a kernel with one thread per item."""
         threads = kernels.KERNELS[name][2]
-        kernels.launch(name, -(-items // threads), *arguments)
+        self.launch(name, -(-items // threads), *arguments)
 
     def _slot_blocks(self, name: str, items: int) -> int:
         """Blocks for a kernel whose threads own scratch rows."""
@@ -141,7 +154,7 @@ class CudaBackend:
         count = len(chromosomes)
         bits = xp.empty((count, *ground.bits.shape[1:]), np.uint64)
         uses, costs = xp.zeros((count, ground.cells), np.int32), xp.empty(count, np.int64)
-        kernels.launch(
+        self.launch(
             "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
             xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0]), ground.columns, bits, uses, costs,
         )  # fmt: skip
@@ -157,12 +170,19 @@ class CudaBackend:
 
         def on_device(first: int, last: int) -> None:
             bits = packed.bits[first:last]
-            found = xp.zeros((last - first, lines.count), np.int32), xp.zeros((last - first, lines.count), np.int64)
-            self._launch("line_totals", bits[:, :, 0].size * bits.shape[2], bits, packed.columns, line.cell_start, line.line, worth, *found)
+            found = (
+                xp.zeros((last - first, lines.count), np.int32),
+                xp.zeros((last - first, lines.count), np.int64),
+            )
+            self._launch(
+                "line_totals", bits.size, bits, packed.columns, line.cell_start, line.line, worth, *found
+            )
             counts[first:last], sums[first:last] = self.to_host(found[0]), self.to_host(found[1])
 
         def on_cpu(first: int, last: int) -> None:
-            counts[first:last], sums[first:last] = self._cpu.line_totals(self._host(packed, first, last), lines, values)
+            counts[first:last], sums[first:last] = self._cpu.line_totals(
+                self._host(packed, first, last), lines, values
+            )
 
         self._in_batches(packed.count, 12 * lines.count, on_device, on_cpu)
         return counts, sums
@@ -182,7 +202,9 @@ class CudaBackend:
             unsafe[first:last] = self.to_host(found)
 
         def on_cpu(first: int, last: int) -> None:
-            unsafe[first:last] = self._cpu.quick_unsafe(self._host(packed, first, last), lines, up, down, tasks)
+            unsafe[first:last] = self._cpu.quick_unsafe(
+                self._host(packed, first, last), lines, up, down, tasks
+            )
 
         self._in_batches(packed.count, len(tasks), on_device, on_cpu)
         return unsafe
@@ -234,12 +256,19 @@ class CudaBackend:
         whole = xp.zeros(np.shape(chromosomes), np.uint8)
         chosen = xp.asarray(owned(chromosomes, np.int32))
         self._launch(
-            "circuits_whole", whole.size, packed.bits, packed.columns, circuits.start, circuits.cell, chosen, whole
+            "circuits_whole",
+            whole.size,
+            packed.bits,
+            packed.columns,
+            circuits.start,
+            circuits.cell,
+            chosen,
+            whole,
         )
         return whole
 
     def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
     ) -> Int64:
         xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :])
         chosen, counts = xp.asarray(owned(chromosomes, np.int32)), xp.asarray(uses)
@@ -335,11 +364,20 @@ class CudaBackend:
         self._launch("unite", united.size, part.bits, united)
         network = self._networks(united, plane)
         lanes = xp.empty((groups, network.widest), np.uint64)
-        self._launch("slice_lanes", lanes.size, part.bits, plane.rows, network.target, network.twin, network.arcs, lanes)
+        self._launch(
+            "slice_lanes",
+            lanes.size,
+            part.bits,
+            plane.rows,
+            network.target,
+            network.twin,
+            network.arcs,
+            lanes,
+        )
         blocks = self._slot_blocks("screen", groups * tasks)
         slots = blocks * kernels.KERNELS["screen"][2]
         through, any_path = xp.empty((groups, tasks), np.uint64), xp.empty((groups, tasks), np.uint64)
-        kernels.launch(
+        self.launch(
             "screen", blocks, part.count, plane.rows, *network.arrays, lanes, task.row, task.column, task.upward,
             task.need, task.possible, xp.empty((slots, nodes), np.uint64), xp.empty((slots, nodes), np.int32),
             xp.empty((slots, nodes), np.int32), through, any_path,
@@ -367,7 +405,7 @@ class CudaBackend:
         scratch = self._flow_scratch(
             blocks * kernels.KERNELS["decide"][2], network.widest, plane.rows + plane.columns
         )
-        kernels.launch(
+        self.launch(
             "decide", blocks, undecided, len(flow.row), plane.rows, *network.arrays, task.row, task.column,
             task.upward, task.need, *scratch, verdicts,
         )  # fmt: skip
@@ -387,7 +425,9 @@ class CudaBackend:
 
         def on_cpu(first: int, last: int) -> None:
             part = self._host(Patterns(bits, packed.columns), first, last)
-            bits[first:last] = self.xp.asarray(self._cpu.remove_redundant(part, plane, tasks, weights, keep).bits)
+            bits[first:last] = self.xp.asarray(
+                self._cpu.remove_redundant(part, plane, tasks, weights, keep).bits
+            )
 
         scratch = threads * (16 * widest + 12 * nodes) + len(tasks) * (widest // 4 + 16)
         self._in_batches(packed.count, scratch + 24 * widest, on_device, on_cpu)
@@ -405,13 +445,15 @@ class CudaBackend:
         task, network = self._on_device(flow), self._networks(bits, plane)
         words = (network.widest + 63) // 64
         witness = xp.zeros((count, tasks, words), np.uint64)
-        slots = count * kernels.KERNELS["remove_redundant"][2]
+        threads = kernels.KERNELS["first_witnesses"][2]
+        slots = max(threads, count * kernels.KERNELS["remove_redundant"][2])
         scratch = self._flow_scratch(slots, network.widest, plane.rows + plane.columns)
-        kernels.launch(
-            "first_witnesses", max(1, min(self._slot_blocks("first_witnesses", count * tasks), slots // kernels.KERNELS["first_witnesses"][2])), plane.rows, *network.arrays, task.row, task.column,
+        blocks = min(self._slot_blocks("first_witnesses", count * tasks), slots // threads)
+        self.launch(
+            "first_witnesses", blocks, plane.rows, *network.arrays, task.row, task.column,
             task.upward, task.need, task.possible, *scratch, witness,
         )  # fmt: skip
-        kernels.launch(
+        self.launch(
             "remove_redundant", count, bits, plane.columns, xp.asarray(order), *network.arrays, task.row, task.column,
             task.upward, task.need, *scratch, witness, xp.zeros_like(witness), xp.zeros((count, tasks), np.int32),
         )  # fmt: skip
@@ -436,7 +478,11 @@ class CudaBackend:
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
     ) -> Circuits:
         xp, packed, flow = self.xp, self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
-        network, task, prices = self._on_device(plane), self._on_device(flow), owned(weights, np.int64).ravel()
+        network, task, prices = (
+            self._on_device(plane),
+            self._on_device(flow),
+            owned(weights, np.int64).ravel(),
+        )
         worth = xp.asarray(prices)
         orders = [xp.asarray(order) for order in line_orders(prices, plane.rows, plane.columns)]
         nodes = plane.rows + plane.columns
@@ -453,11 +499,13 @@ class CudaBackend:
                 xp.empty((last - first, room), np.int64),
             )
             scratch = [xp.empty((slots, nodes), kind) for kind in (np.int64, np.int32, np.int32, np.int32)]
-            kernels.launch(
+            self.launch(
                 "paths", blocks, packed.bits, network.forward, network.reverse, worth, *orders, task.row, task.column,
                 task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
             )  # fmt: skip
-            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
+            length[first:last], cells[first:last], amounts[first:last] = (
+                self.to_host(part) for part in found
+            )
 
         def on_cpu(first: int, last: int) -> None:
             found = self._cpu.cheapest_paths(
@@ -484,7 +532,10 @@ class CudaBackend:
         bounds = [xp.asarray(owned(bound, np.int64).ravel()) for bound in (up, down)]
         worth = xp.asarray(prices)
         length = np.zeros(len(items), np.int64)
-        cells, amounts = np.zeros((len(items), size.box), np.int32), np.zeros((len(items), size.box), np.int64)
+        cells, amounts = (
+            np.zeros((len(items), size.box), np.int32),
+            np.zeros((len(items), size.box), np.int64),
+        )
         rooms = [(size.options, np.int64), (size.options, np.int32), (size.options, np.int32)]
         rooms += [(size.codes, np.int32)] * 2 + [(size.cells, np.int32)] * 2
 
@@ -497,13 +548,15 @@ class CudaBackend:
                 xp.empty((last - first, size.box), np.int64),
             )
             scratch = [xp.empty((slots, room), kind) for room, kind in rooms]
-            kernels.launch(
+            self.launch(
                 "boxes", blocks, packed.bits, packed.columns, tree.shape, tree.stride, tree.offset, tree.parent,
                 tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell, task.direction,
                 task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
                 xp.empty((slots, 7, grid.dimensions + 1), np.int64),
             )  # fmt: skip
-            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
+            length[first:last], cells[first:last], amounts[first:last] = (
+                self.to_host(part) for part in found
+            )
 
         def on_cpu(first: int, last: int) -> None:
             found = self._cpu.cheapest_boxes(

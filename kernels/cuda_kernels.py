@@ -125,7 +125,20 @@ def line_totals(bits, columns, cell_start, cell_line, values, counts, sums):  # 
 
 
 def quick_unsafe(  # type: ignore[no-untyped-def]
-    bits, columns, start, cell, coef, cell_start, cell_line, line_coef, up, down, task_cell, direction, need, unsafe
+    bits,
+    columns,
+    start,
+    cell,
+    coef,
+    cell_start,
+    cell_line,
+    line_coef,
+    up,
+    down,
+    task_cell,
+    direction,
+    need,
+    unsafe,
 ):
     """One thread per pattern and task."""
     tasks = task_cell.shape[0]
@@ -213,14 +226,38 @@ def screen(  # type: ignore[no-untyped-def]
             held = lanes[g, own]
             wide = np.uint64(
                 reach(
-                    node_start[g], target[g], twin[g], capacity[g], lanes[g], arcs[g], own, source, sink, need[t],
-                    held, reached[slot], queue[slot], queued[slot],
+                    node_start[g],
+                    target[g],
+                    twin[g],
+                    capacity[g],
+                    lanes[g],
+                    arcs[g],
+                    own,
+                    source,
+                    sink,
+                    need[t],
+                    held,
+                    reached[slot],
+                    queue[slot],
+                    queued[slot],
                 )  # fmt: skip
             )
             some = np.uint64(
                 reach(
-                    node_start[g], target[g], twin[g], capacity[g], lanes[g], arcs[g], own, source, sink, 1,
-                    held & ~wide, reached[slot], queue[slot], queued[slot],
+                    node_start[g],
+                    target[g],
+                    twin[g],
+                    capacity[g],
+                    lanes[g],
+                    arcs[g],
+                    own,
+                    source,
+                    sink,
+                    1,
+                    held & ~wide,
+                    reached[slot],
+                    queue[slot],
+                    queued[slot],
                 )  # fmt: skip
             )
         through[g, t] = wide
@@ -351,7 +388,19 @@ def swap_gains(start, cell, chromosomes, uses, weights, base, columns, pairs, ga
 
 
 def rectangles(  # type: ignore[no-untyped-def]
-    bits, forward, reverse, weights, row, column, upward, need, possible, items, corner_row, corner_column, cost
+    bits,
+    forward,
+    reverse,
+    weights,
+    row,
+    column,
+    upward,
+    need,
+    possible,
+    items,
+    corner_row,
+    corner_column,
+    cost,
 ):
     """One thread per item."""
     q = cuda.grid(1)
@@ -436,7 +485,9 @@ def tighten(bits, columns, cell_start, cell_line, line_coef, room, fall, rise, c
         p = x // cells
         c = x - p * cells
         if cell_bit(bits[p], columns, c):
-            new_fall, new_rise = tightened(cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c)
+            new_fall, new_rise = tightened(
+                cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c
+            )
             if new_fall < fall[p, c] or new_rise < rise[p, c]:
                 cuda.atomic.add(changed, 0, 1)
             fall[p, c] = new_fall
@@ -454,9 +505,19 @@ def random(key, stream, start, words):  # type: ignore[no-untyped-def]
 
 def _types(letters: str) -> tuple[Any, ...]:
     """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64; a digit is the number of dimensions, none a scalar."""
-    scalar = {"b": numba.uint8, "c": numba.int8, "u": numba.uint32, "i": numba.int32, "l": numba.int64, "w": numba.uint64}
+    scalar = {
+        "b": numba.uint8,
+        "c": numba.int8,
+        "u": numba.uint32,
+        "i": numba.int32,
+        "l": numba.int64,
+        "w": numba.uint64,
+    }
     words = letters.split()
-    return tuple(scalar[x[0]][(slice(None),) * (int(x[1]) - 1) + (slice(None, None, 1),)] if x[1:] else scalar[x[0]] for x in words)
+    return tuple(
+        scalar[x[0]][(slice(None),) * (int(x[1]) - 1) + (slice(None, None, 1),)] if x[1:] else scalar[x[0]]
+        for x in words
+    )
 
 
 _NETWORK = "i2 i2 i2 l2 i1"
@@ -477,13 +538,17 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "decide": (decide, f"l1 l l {_NETWORK} i1 i1 b1 l1 {_FLOW_SCRATCH} b2", THREADS),
     "first_witnesses": (first_witnesses, f"l {_NETWORK} i1 i1 b1 l1 b1 {_FLOW_SCRATCH} w3", THREADS),
     "remove_redundant": (
-        remove_redundant, f"w3 l i1 {_NETWORK} i1 i1 b1 l1 {_FLOW_SCRATCH} w3 w3 i2", 64,
+        remove_redundant,
+        f"w3 l i1 {_NETWORK} i1 i1 b1 l1 {_FLOW_SCRATCH} w3 w3 i2",
+        64,
     ),  # fmt: skip
     "swap_gains": (swap_gains, "l1 i1 i2 i2 l1 w2 l i2 l2", THREADS),
     "rectangles": (rectangles, "w3 l2 l2 l1 i1 i1 b1 l1 b1 i2 i1 i1 l1", THREADS),
     "paths": (paths, "w3 l2 l2 l1 i2 i2 i1 i1 b1 l1 b1 i2 l1 i2 l2 l2 i2 i2 i2", THREADS),
     "boxes": (
-        boxes, "w3 l i1 l1 i1 i1 i1 i1 i1 l1 l1 l1 l i1 c1 l1 i2 l1 i2 l2 l2 i2 i2 i2 i2 i2 i2 l3", THREADS,
+        boxes,
+        "w3 l i1 l1 i1 i1 i1 i1 i1 l1 l1 l1 l i1 c1 l1 i2 l1 i2 l2 l2 i2 i2 i2 i2 i2 i2 l3",
+        THREADS,
     ),  # fmt: skip
     "line_rooms": (line_rooms, "l1 i1 l1 l2 l2 l3", THREADS),
     "tighten": (tighten, "w3 l l1 i1 l1 l3 l2 l2 i1", THREADS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,9 @@ class NumpyBackend:
     def unpack(self, patterns: Patterns) -> Bools:
         return unpack(patterns)
 
+    def to_host(self, array: Any) -> NDArray[Any]:
+        return np.asarray(array)
+
     def union(
         self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
     ) -> Union:
@@ -223,7 +227,7 @@ class NumpyBackend:
         return pack(suppressed, plane.columns)
 
     def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Int32, weights: Int64, base: Bools, pairs: Int32
+        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
     ) -> Int64:
         gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
         for q, (taker, giver) in enumerate(pairs):

@@ -1,0 +1,124 @@
+"""Random planes, grids, populations and circuits for the kernels' tests, with the corner cases that break kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.kernels import INFINITE, Lines, Plane, Pool, Tasks, plane_lines
+from gpuga.kernels.layout import Grid
+
+Bools = NDArray[np.bool_]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+SHAPES = [(1, 5), (6, 1), (1, 1), (2, 63), (2, 64), (2, 65), (3, 130), (4, 4), (5, 7), (8, 6)]
+
+
+@dataclass(frozen=True)
+class PlaneCase:
+    """A plane with tasks and a population."""
+
+    up: Int64
+    down: Int64
+    plane: Plane
+    lines: Lines
+    tasks: Tasks
+    patterns: Bools
+    weights: Int64
+    primary: Bools
+    items: Int32
+
+    @property
+    def columns(self) -> int:
+        return self.plane.columns
+
+
+def capacities(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Int64, Int64]:
+    """How far cells may rise and fall: often without bound above, sometimes frozen."""
+    up = np.where(rng.random(shape) < rng.random(), INFINITE, rng.integers(0, 30, shape))
+    down = rng.integers(0, 30, shape)
+    frozen = rng.random(shape) < 0.1
+    return np.where(frozen, 0, up).astype(np.int64), np.where(frozen, 0, down).astype(np.int64)
+
+
+def population(rng: np.random.Generator, cells: int, count: int, primary: Bools) -> Bools:
+    """Random patterns of one density; the first is empty, the second full; primaries are nearly always suppressed."""
+    patterns = rng.random((count, cells)) < rng.random()
+    patterns |= primary & (rng.random((count, cells)) < 0.97)
+    patterns[:1] = False
+    patterns[1:2] = True
+    return patterns
+
+
+def random_tasks(rng: np.random.Generator, cells: int, sensitive: int) -> Tasks:
+    """Both directions of some cells; now and then a need of zero."""
+    cell = np.repeat(rng.choice(cells, min(sensitive, cells), replace=False), 2)
+    return Tasks.of(cell, np.tile([1, -1], len(cell) // 2), rng.integers(0, 25, len(cell)))
+
+
+def pairs_of(patterns: int, tasks: int) -> Int32:
+    """All (pattern, task) pairs."""
+    return np.array([(p, t) for p in range(patterns) for t in range(tasks)], np.int32).reshape(-1, 2)
+
+
+def random_plane(rng: np.random.Generator, shape: tuple[int, int] | None = None, count: int | None = None) -> PlaneCase:
+    """A plane of one of the usual shapes with up to four sensitive cells (sometimes none)."""
+    rows, columns = shape if shape is not None else SHAPES[rng.integers(len(SHAPES))]
+    up, down = capacities(rng, (rows, columns))
+    tasks = random_tasks(rng, rows * columns, int(rng.integers(0, 5)))
+    primary = np.zeros(rows * columns, np.bool_)
+    primary[tasks.cell] = True
+    patterns = population(rng, rows * columns, int(rng.integers(1, 7)) if count is None else count, primary)
+    return PlaneCase(
+        up, down, Plane.of(up, down), plane_lines(rows, columns), tasks, patterns,
+        rng.integers(0, 9, rows * columns), primary, pairs_of(len(patterns), len(tasks)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GridCase:
+    """A grid with tasks and a population."""
+
+    grid: Grid
+    up: Int64
+    down: Int64
+    tasks: Tasks
+    patterns: Bools
+    weights: Int64
+    items: Int32
+
+
+def random_tree(rng: np.random.Generator, size: int) -> Int32:
+    """A hierarchy of `size` codes in random numbering."""
+    order, parent = rng.permutation(size), np.full(size, -1, np.int32)
+    for x in range(1, size):
+        parent[order[x]] = order[rng.integers(0, min(x, 3))]
+    return parent
+
+
+def random_grid(rng: np.random.Generator, largest: int = 6) -> GridCase:
+    """A grid of one to three hierarchical dimensions."""
+    grid = Grid.of([random_tree(rng, int(rng.integers(1, largest))) for _ in range(rng.integers(1, 4))])
+    up, down = capacities(rng, (grid.cells,))
+    tasks = random_tasks(rng, grid.cells, 2)
+    tasks = Tasks.of(tasks.cell, tasks.direction, np.maximum(1, tasks.need))
+    patterns = population(rng, grid.cells, 3, np.zeros(grid.cells, np.bool_))
+    weights = rng.integers(-1, 9, grid.cells)
+    return GridCase(grid, up, down, tasks, patterns, weights, pairs_of(3, len(tasks)))
+
+
+def random_pool(rng: np.random.Generator, cells: int, count: int) -> Pool:
+    """Circuits of up to six different cells, some of them empty."""
+    chosen = [rng.choice(cells, rng.integers(0, min(cells, 6) + 1), replace=False) for _ in range(count)]
+    return Pool.from_lists([(cell, rng.integers(-5, 6, len(cell))) for cell in chosen])
+
+
+def random_lines(rng: np.random.Generator, cells: int, count: int) -> Lines:
+    """Equations with coefficients other than one."""
+    members = [rng.choice(cells, rng.integers(1, min(cells, 5) + 1), replace=False) for _ in range(count)]
+    start = np.concatenate([[0], np.cumsum([len(member) for member in members])])
+    coef = rng.choice([-3, -2, -1, 1, 2, 3], start[-1])
+    return Lines.of(start, np.concatenate(members), coef, cells)

@@ -1,0 +1,124 @@
+"""Ahead-of-time compilation without a driver: CUDA kernels to PTX, PTX to SASS, registers and occupancy."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import re
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest import mock
+
+from .executor import CACHE
+
+CAPABILITIES = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_100": (10, 0), "sm_120": (12, 0)}
+
+# Per multiprocessor: most warps, most blocks, shared memory in KiB (compute capabilities, CUDA C programming guide).
+LIMITS = {"sm_80": (64, 32, 164), "sm_90": (64, 32, 228), "sm_100": (64, 32, 228), "sm_120": (48, 24, 100)}
+REGISTERS, RESERVED_SHARED = 65536, 1024
+
+
+@contextlib.contextmanager
+def pretended_device(capability: tuple[int, int]) -> Iterator[None]:
+    """numba-cuda asks the current device for its capability when a device function is compiled: answer for it."""
+    from numba.cuda import compiler, dispatcher
+
+    def device() -> SimpleNamespace:
+        return SimpleNamespace(compute_capability=capability)
+
+    with (
+        mock.patch.object(dispatcher, "get_current_device", device),
+        mock.patch.object(compiler, "get_current_device", device),
+    ):
+        yield
+
+
+def compile_ptx(function: Callable[..., None], types: tuple[Any, ...], arch: str) -> str:
+    """The PTX of a kernel for one architecture."""
+    from numba import cuda
+
+    with pretended_device(CAPABILITIES[arch]), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ptx, _ = cuda.compile(function, types, cc=CAPABILITIES[arch], output="ptx", abi="numba", device=False)
+    return str(ptx)
+
+
+@functools.cache
+def sources_digest(module: ModuleType) -> str:
+    """A digest of all source files of the package that a kernel module belongs to, and of its compilers."""
+    from importlib.metadata import version
+
+    folder = Path(str(module.__file__)).parent
+    text = [path.read_bytes() for path in sorted(folder.rglob("*.py"))]
+    tools = [version(name).encode() for name in ("numba", "numba-cuda", "nvidia-nvvm")]
+    return hashlib.sha256(b"\0".join(text + tools)).hexdigest()[:24]
+
+
+def kernel_ptx(module: ModuleType, name: str, arch: str) -> str:
+    """The PTX of kernel `name` of a `cuda_kernels` module; kept on disk until a source file or a compiler changes."""
+    path = CACHE / f"{sources_digest(module)}-{name}-{arch}.ptx"
+    if not path.exists():
+        ptx = compile_ptx(module.KERNELS[name][0], module.argument_types(name), arch)
+        CACHE.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=CACHE, delete=False) as made:
+            made.write(ptx)
+        Path(made.name).replace(path)
+    return path.read_text()
+
+
+@dataclass(frozen=True)
+class Sass:
+    """What ptxas reports of a kernel: registers per thread, static shared memory, spilled bytes, stack bytes."""
+
+    registers: int
+    shared: int
+    spilled: int
+    stack: int
+
+
+def assemble(ptx: str, arch: str) -> Sass:
+    """Compile PTX to machine code and read the report."""
+    from cuda.pathfinder import find_nvidia_binary_utility
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.ptx"
+        path.write_text(ptx)
+        command = [
+            find_nvidia_binary_utility("ptxas"),
+            f"-arch={arch}",
+            "--verbose",
+            str(path),
+            "-o",
+            f"{path}.cubin",
+        ]
+        report = subprocess.run(command, capture_output=True, text=True, check=True)
+    text = report.stderr + report.stdout
+
+    def total(pattern: str) -> int:
+        return sum(int(x) for x in re.findall(pattern, text))
+
+    return Sass(
+        total(r"Used (\d+) registers"),
+        total(r"(\d+) bytes smem"),
+        total(r"(\d+) bytes spill stores") + total(r"(\d+) bytes spill loads"),
+        total(r"(\d+) bytes stack frame"),
+    )
+
+
+def occupancy(arch: str, sass: Sass, threads: int) -> tuple[float, str]:
+    """Theoretical occupancy (share of the multiprocessor's warps) and what limits it."""
+    warps, blocks, shared = LIMITS[arch]
+    per_block = -(-threads // 32)
+    by_registers = REGISTERS // (-(-sass.registers * 32 // 256) * 256) // 4 * 4 // per_block
+    by_shared = shared * 1024 // (-(-(sass.shared + RESERVED_SHARED) // 128) * 128)
+    limit, why = min(
+        (warps // per_block, "warps"), (blocks, "blocks"), (by_registers, "registers"), (by_shared, "shared")
+    )
+    return limit * per_block / warps, why
