@@ -18,14 +18,26 @@ from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 
 class CheapestChange:
-    """One model for all questions on a table; costs fall to zero as cells become suppressed."""
+    """One model for all questions on a table; costs fall to zero as cells become suppressed.
 
-    def __init__(self, table: Table, suppressed: Mask, solver: Solver | None = None) -> None:
+    With `within`, only these cells may move.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        suppressed: Mask,
+        solver: Solver | None = None,
+        *,
+        within: Ints | None = None,
+        ground: Ground | None = None,
+    ) -> None:
         self.table = table
-        self.cells = np.flatnonzero((table.up > 0) | (table.down > 0)).astype(np.int32)
+        movable = (table.up > 0) | (table.down > 0)
+        self.cells = (np.flatnonzero(movable) if within is None else within[movable[within]]).astype(np.int32)
         self.column = np.full(len(table), -1, np.int32)
         self.column[self.cells] = np.arange(len(self.cells), dtype=np.int32)
-        self.ground = Ground.of(table, table.suppressible)
+        self.ground = ground or Ground.of(table, table.suppressible)
         self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e3)
         self.suppressed = suppressed.copy()
         self._rise, self._fall = self._room(table.up[self.cells]), self._room(table.down[self.cells])
@@ -36,16 +48,19 @@ class CheapestChange:
 
     def _open(self, solver: Solver) -> Session:
         """Columns are the rises of all movable cells, then their falls."""
-        start, line, coef = self.table.lines.by_cell(len(self.table))
+        ground = self.ground
+        start, line, coef = ground.cell_start, ground.cell_line, ground.cell_coef
         counts = np.diff(start)[self.cells]
         entries = np.concatenate(
             [np.arange(start[c], start[c + 1]) for c in self.cells] or [np.zeros(0, np.int64)]
         )
-        index, value = line[entries].astype(np.int32), coef[entries].astype(np.float64)
+        index, value = line[entries], coef[entries].astype(np.float64)
+        begins = np.concatenate([[0], np.cumsum(np.concatenate([counts, counts]))]).astype(np.int32)
+        used, index = np.unique(index, return_inverse=True)
+        index = index.astype(np.int32)
+        zeros = np.zeros(len(used))
         self._start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         self._index, self._coef = index, coef[entries]
-        begins = np.concatenate([[0], np.cumsum(np.concatenate([counts, counts]))]).astype(np.int32)
-        zeros = np.zeros(len(self.table.lines))
         cost = self._cost()
         model = Model(
             cost=np.concatenate([cost, cost]),

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.circuits.cheapest_change import CheapestChange
+from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
 from gpuga.errors import Infeasible
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.tasks import Tasks, level_tasks
-from gpuga.safety.witness import Witnesses, reversal, witness_of
+from gpuga.safety.witness import Ground, Witnesses, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
 
 Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
@@ -27,6 +29,12 @@ Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denomina
 NAMED = 5
 MOST_FOR_LP = 20_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
+
+SMALL = 3_000
+"""Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
+
+NEIGHBOURHOODS = ((3, 300), (4, 1_000), (4, 2_000), (6, 4_000))
+"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
 
 LP_WORK = 1_000_000_000
 """Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
@@ -137,7 +145,7 @@ class Cover:
             if witness is None:
                 return None
             assert attacker is not None
-            found |= self._proven(witness, [t for t in dependants if t not in found], attacker)
+            found |= self._proven(witness, [t for t in dependants if t not in found], attacker.ground)
         return found
 
     def _within(self, task: int, attacker: Attacker) -> Witnesses | None:
@@ -148,15 +156,29 @@ class Cover:
         return reach.witness if reach.attained >= need else None
 
     def _cheapest(self, task: int) -> Witnesses | None:
+        """The cheapest change that proves a task: in a large table, first in the cell's neighbourhood."""
+        question = int(self.tasks.cell[task]), int(self.tasks.direction[task]), int(self.tasks.need[task])
+        if len(self.table) > SMALL:
+            for per_line, most in NEIGHBOURHOODS:
+                near = self._near.around(question[0], question[2], self.suppressed, per_line, most)
+                change = CheapestChange(self.table, self.suppressed, within=near, ground=self._ground)
+                if (witness := change.find(*question)) is not None:
+                    return witness
         if self._change is None:
-            self._change = CheapestChange(self.table, self.suppressed)
-        cell, direction = int(self.tasks.cell[task]), int(self.tasks.direction[task])
-        witness = self._change.find(cell, direction, int(self.tasks.need[task]))
+            self._change = CheapestChange(self.table, self.suppressed, ground=self._ground)
+        witness = self._change.find(*question)
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
-            everything = Attacker(self.table, self.table.suppressible)
-            witness = self._within(task, everything)
+            witness = self._within(task, Attacker(self.table, self.table.suppressible))
         return witness
+
+    @cached_property
+    def _near(self) -> Neighbourhoods:
+        return Neighbourhoods(self.table)
+
+    @cached_property
+    def _ground(self) -> Ground:
+        return Ground.of(self.table, self.table.suppressible)
 
     def _suppress(self, cells: NDArray[np.int32]) -> None:
         new = cells[~self.suppressed[cells]]
@@ -167,17 +189,14 @@ class Cover:
             self._change.suppress(new)
 
     def _use(self, witness: Witnesses, tasks: list[int]) -> None:
-        assert self._change is not None
-        for task, circuit in self._proven(witness, tasks, self._change).items():
+        for task, circuit in self._proven(witness, tasks, self._ground).items():
             self._assign(task, circuit)
 
-    def _proven(
-        self, witness: Witnesses, tasks: list[int], on: CheapestChange | Attacker
-    ) -> dict[int, Circuit]:
+    def _proven(self, witness: Witnesses, tasks: list[int], ground: Ground) -> dict[int, Circuit]:
         """The tasks that a witness, or its reverse as far as it goes, proves."""
         cells, amounts, denominator = witness.one(0)
         amount_of = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
-        back = reversal(on.ground, witness, 0)
+        back = reversal(ground, witness, 0)
         reverse: Circuit | None = None
         proven: dict[int, Circuit] = {}
         for task in tasks:
