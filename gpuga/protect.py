@@ -11,7 +11,8 @@ import numpy as np
 
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.context import Clock, Context, Progress, Silent
-from gpuga.errors import GpugaError, Infeasible
+from gpuga.errors import GpugaError, Infeasible, InputError
+from gpuga.kernels.backend import BackendUnavailable, get_backend
 from gpuga.methods import DEFAULT, find_method
 from gpuga.protection import Bound, Found, Protection
 from gpuga.safety.audit import Audit, audit, check_pattern
@@ -46,6 +47,7 @@ def protect(
     Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired.
     """
     run = find_method(method).load()
+    backend = resolved_backend(backend)
     context = Context(
         backend=backend,
         lp=lp,
@@ -74,6 +76,14 @@ def protect(
         found=found,
         bound=bound,
     )
+
+
+def resolved_backend(name: str) -> str:
+    """The back end that `name` stands for here, or a sentence why there is none."""
+    try:
+        return get_backend(name).name
+    except BackendUnavailable as fault:
+        raise InputError(str(fault), field="--backend") from None
 
 
 def _found(run: Any, table: Table, context: Context) -> Found:
