@@ -1,9 +1,8 @@
 """Makes the records of the example: turnover of invented enterprises, some of which belong to holdings.
 
-    python examples/microdata/make_records.py records.csv --records 4000
-
-The codes are those of region.hrc and industry.hrc. A few industries are rare and turnover is very uneven, so that
-some cells have one enterprise, and others one that dominates.
+    python examples/microdata/make_records.py records.csv --records 20000
+ The codes are those of region.hrc and industry.hrc. A few industries are rare and turnover is very uneven, so
+that some cells have one enterprise, and others one that dominates.
 """
 
 from __future__ import annotations
@@ -24,7 +23,11 @@ def leaves(path: Path) -> list[str]:
     lines = path.read_text(encoding="utf-8").split()
     depths = [len(line) - len(line.lstrip("@")) for line in lines]
     below = [*depths[1:], 0]
-    return [line.lstrip("@") for line, depth, next_depth in zip(lines, depths, below, strict=True) if next_depth <= depth]
+    return [
+        line.lstrip("@")
+        for line, depth, next_depth in zip(lines, depths, below, strict=True)
+        if next_depth <= depth
+    ]
 
 
 def chances(count: int, steepness: float) -> np.ndarray:
@@ -33,11 +36,10 @@ def chances(count: int, steepness: float) -> np.ndarray:
     return weight / weight.sum()
 
 
-def write_records(path: Path, records: int) -> None:
+def write_records(path: Path, records: int, steepness: float) -> None:
     """Write the records, a part at a time."""
     random = np.random.default_rng(SEED)
     regions, industries = leaves(HERE / "region.hrc"), leaves(HERE / "industry.hrc")
-    steepness = 2.2 if records < 100_000 else 4.5
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["enterprise", "holding", "region", "industry", "turnover"])
@@ -58,6 +60,9 @@ def write_records(path: Path, records: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make business records.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--records", type=int, default=4000)
+    parser.add_argument("--records", type=int, default=20_000)
+    parser.add_argument(
+        "--steepness", type=float, default=0.8, help="how much rarer each industry is than the last"
+    )
     arguments = parser.parse_args()
-    write_records(arguments.out, arguments.records)
+    write_records(arguments.out, arguments.records, arguments.steepness)

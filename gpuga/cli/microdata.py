@@ -71,5 +71,5 @@ def protect(file: str, out: str, json_path: str | None, quiet: bool, **wanted: A
     if json_path:
         write_json(json_path, content)
     if not quiet:
-        for name, figure in content.items():
+        for name, figure in list(content.items())[1:]:
             click.echo(f"{name.replace('_', ' ')}: {figure}")

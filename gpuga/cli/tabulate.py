@@ -66,5 +66,5 @@ def tabulate(
         write_json(json_path, content)
     if not quiet:
         click.echo(f"{out}: for the office's own eyes, it holds every value")
-        for name, figure in content.items():
+        for name, figure in list(content.items())[1:]:
             click.echo(f"{name.replace('_', ' ')}: {figure}")
