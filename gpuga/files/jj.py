@@ -67,7 +67,7 @@ def _parse(path: Path, lines: list[str], levels: str | None, weights: str | None
     figures = {n: decimals(column[n], n, infinite=n in ("lb", "ub")) for n in names}
     equations = _equations(lines, 2 + count, position)
     rhs = decimals(equations.rhs, "right-hand side")
-    digits = max(rhs.digits, *(f.digits for f in figures.values()))
+    digits = max(rhs.digits, *(f.digits for f in figures.values())) + (parse_rule(levels).digits if levels else 0)
     value = figures["value"].scaled(digits)
     level = _levels([figures[n].scaled(digits) for n in names[1:4]], status, value, 10**digits, levels)
     lb, ub = figures["lb"].bounds(digits), figures["ub"].bounds(digits)

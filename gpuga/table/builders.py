@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -143,8 +144,8 @@ def link(tables: Sequence[Table], name: str = "linked") -> Linked:
     So a table by region and activity and one by region and size share their regional totals. Shared
     cells must agree in value; the stricter status and bounds and the larger levels hold.
     """
-    if len({t.scale for t in tables}) > 1 or len({t.weight_scale for t in tables}) > 1:
-        raise InputError("linked tables need the same unit of values and of weights")
+    units = lcm(*(t.scale for t in tables)), lcm(*(t.weight_scale for t in tables))
+    tables = [t.in_units(*units) for t in tables]
     number: dict[tuple[tuple[str, str], ...], int] = {}
     position = tuple(
         np.array([number.setdefault(key, len(number)) for key in _cell_keys(t)], np.int64) for t in tables

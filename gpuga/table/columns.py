@@ -95,6 +95,7 @@ def table_from_columns(columns: Mapping[str, Column], reading: Reading, name: st
     if not figures["value"].present.all():
         raise InputError("is blank", field="value", cell=int(np.argmin(figures["value"].present)))
     digits = max(figures[c].digits for c in figures if c not in ("weight", "contributors"))
+    digits += _level_digits(columns, figures, rows, reading.levels)
     value = added.sums(_checked_sum(figures["value"].scaled(digits)))
     status = _status(columns, rows, len(value))
     levels = _levels(figures, status, value, digits, reading.levels)
@@ -271,6 +272,18 @@ def _levels(
     for name in ("lower", "upper"):
         level[name] = np.where(sensitive, np.where(given, level[name], by_rule), 0)
     return Levels(level["lower"], level["upper"], np.where(sensitive, level["sliding"], 0))
+
+
+def _level_digits(
+    columns: Mapping[str, Column], figures: Mapping[str, Decimals], rows: int, rule: str | None
+) -> int:
+    """Decimals that the rule's levels need beyond the values', so that they are exact; 0 where none is used."""
+    given = np.zeros(rows, bool)
+    for name in ("lower", "upper", "sliding"):
+        if name in figures:
+            given |= figures[name].present
+    without = (_status(columns, rows, rows) == Status.SENSITIVE) & ~given
+    return parse_rule(rule or DEFAULT_RULE).digits if without.any() else 0
 
 
 def _freeze_zeros(status: NDArray[np.uint8], value: Ints, levels: Levels) -> NDArray[np.uint8]:

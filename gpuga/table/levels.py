@@ -27,8 +27,19 @@ class LevelRule:
     share: Fraction
     least: Fraction
 
+    @property
+    def digits(self) -> int:
+        """Decimals that a level has beyond those of its value."""
+        digits = 0
+        while (self.share * 10**digits).denominator != 1 or (self.least * 10**digits).denominator != 1:
+            digits += 1
+        return digits
+
     def levels(self, value: Ints, scale: int) -> Ints:
-        """The level of each cell, rounded up to one unit of the table's scale (int64[n])."""
+        """The level of each cell in units of `1/scale` (int64[n]); exact where the scale has room for its decimals.
+
+        Where it has not, the level is rounded up to a unit.
+        """
         floor = _ceil(self.least * scale)
         number, over = self.share.numerator, self.share.denominator
         largest = int(np.abs(value).max(initial=0))

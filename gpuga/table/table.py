@@ -258,6 +258,29 @@ class Table:
         _check_weights(changed)
         return changed
 
+    def in_units(self, scale: int, weight_scale: int) -> Table:
+        """The same table in finer units; `scale` and `weight_scale` are multiples of its own."""
+        by, weight_by = scale // self.scale, weight_scale // self.weight_scale
+
+        def bound(b: Ints) -> Ints:
+            return np.where(np.abs(b) >= INFINITE, b, b * by).astype(np.int64)
+
+        levels = Levels(self.levels.lower * by, self.levels.upper * by, self.levels.sliding * by)
+        lines = Lines(self.lines.start, self.lines.cell, self.lines.coef, self.lines.rhs * by)
+        changed = replace(
+            self,
+            value=self.value * by,
+            weight=self.weight * weight_by,
+            lb=bound(self.lb),
+            ub=bound(self.ub),
+            levels=levels,
+            lines=lines,
+            scale=scale,
+            weight_scale=weight_scale,
+        )
+        _check(changed)
+        return changed
+
     def with_primaries(self, primary: Mask, levels: Levels) -> Table:
         """The same table with other primaries: what was sensitive and no longer is becomes suppressible."""
         status = self.status.copy()

@@ -32,11 +32,11 @@ COLUMNS = {
 )
 def test_every_kind_of_frame_gives_the_same_table(frame: object) -> None:
     table = table_from_frame(frame)
-    assert table.value.tolist() == [150, 225, 300, 400, 450, 625, 375, 700, 1075]
-    assert table.scale == table.weight_scale == 100
+    assert table.scale == table.weight_scale == 10_000
+    assert (table.value // 100).tolist() == [150, 225, 300, 400, 450, 625, 375, 700, 1075]
     assert table.given == 4
     assert table.status[:4].tolist() == [1, 0, 0, 2]
-    assert table.levels.upper[0] == 23  # 15 % of 1.50, rounded up to 0.01
+    assert table.levels.upper[0] == 2250  # 15 % of 1.50, exactly
 
 
 def test_frames_with_gaps_and_exact_decimals() -> None:
