@@ -23,7 +23,10 @@ def same_circuits(found: Circuits, expected: Circuits, ordered: bool) -> None:
     np.testing.assert_array_equal(found.found, expected.found)
     np.testing.assert_array_equal(found.cost, expected.cost)
     for k in range(len(expected.pool)):
-        pairs = [list(zip(*(part.tolist() for part in pool.circuit(k)), strict=True)) for pool in (found.pool, expected.pool)]
+        pairs = [
+            list(zip(*(part.tolist() for part in pool.circuit(k)), strict=True))
+            for pool in (found.pool, expected.pool)
+        ]
         assert (pairs[0] == pairs[1]) if ordered else (sorted(pairs[0]) == sorted(pairs[1]))
 
 
@@ -52,7 +55,9 @@ def check_quick_unsafe(backend: Backend, rng: np.random.Generator) -> None:
     case = random_plane(rng)
     lines = case.lines if rng.random() < 0.5 else random_lines(rng, case.plane.cells, 4)
     found = backend.quick_unsafe(case.patterns, lines, case.up, case.down, case.tasks)
-    np.testing.assert_array_equal(found, ORACLE.quick_unsafe(case.patterns, lines, case.up, case.down, case.tasks))
+    np.testing.assert_array_equal(
+        found, ORACLE.quick_unsafe(case.patterns, lines, case.up, case.down, case.tasks)
+    )
 
 
 def check_circuits_whole(backend: Backend, rng: np.random.Generator) -> None:
@@ -119,7 +124,16 @@ def check_cheapest_paths(backend: Backend, rng: np.random.Generator) -> None:
 def check_cheapest_boxes(backend: Backend, rng: np.random.Generator) -> None:
     case = random_grid(rng)
     for inside in (False, True):
-        arguments = (case.patterns, case.grid, case.up, case.down, case.tasks, case.weights, case.items, inside)
+        arguments = (
+            case.patterns,
+            case.grid,
+            case.up,
+            case.down,
+            case.tasks,
+            case.weights,
+            case.items,
+            inside,
+        )
         same_circuits(backend.cheapest_boxes(*arguments), ORACLE.cheapest_boxes(*arguments), ordered=False)
 
 

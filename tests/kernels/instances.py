@@ -14,7 +14,7 @@ Bools = NDArray[np.bool_]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
-SHAPES = [(1, 5), (6, 1), (1, 1), (2, 63), (2, 64), (2, 65), (3, 130), (4, 4), (5, 7), (8, 6)]
+SHAPES = [(1, 5), (6, 1), (1, 1), (2, 63), (2, 64), (2, 65), (3, 130), (4, 4), (5, 7), (8, 6), (7, 9)]
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,46 @@ def random_tasks(rng: np.random.Generator, cells: int, sensitive: int) -> Tasks:
     return Tasks.of(cell, np.tile([1, -1], len(cell) // 2), rng.integers(0, 25, len(cell)))
 
 
+# A network in which the shortest way from row 0 to column 0 blocks both of two disjoint ways: (row, column) of its arcs.
+BLOCKING = [(0, 1), (1, 1), (1, 0), (2, 1), (2, 2), (3, 2), (3, 0), (0, 3), (4, 3), (4, 4), (1, 4)]
+
+
+def blocking_plane(rng: np.random.Generator) -> tuple[Int64, Int64, Tasks, Bools]:
+    """Unit capacities on the blocking network, rows and columns in random order: two units need flow to be taken back."""
+    row, column = rng.permutation(5), rng.permutation(5)
+    up, down = np.zeros((6, 6), np.int64), np.zeros((6, 6), np.int64)
+    cells = [row[i] * 6 + column[j] for i, j in [(0, 0), *BLOCKING]]
+    up.flat[cells] = down.flat[cells] = 1
+    up.flat[cells[0]] = down.flat[cells[0]] = 2
+    direction = int(rng.choice([1, -1]))
+    # The cell that the shortest way blocks moves one way only: it can be freed, but not be walked back on its own.
+    (down if direction > 0 else up).flat[cells[2]] = 0
+    pattern = np.zeros(36, np.bool_)
+    pattern[cells] = True
+    return up, down, Tasks.of([cells[0]], [direction], [2]), pattern
+
+
 def pairs_of(patterns: int, tasks: int) -> Int32:
     """All (pattern, task) pairs."""
     return np.array([(p, t) for p in range(patterns) for t in range(tasks)], np.int32).reshape(-1, 2)
 
 
-def random_plane(rng: np.random.Generator, shape: tuple[int, int] | None = None, count: int | None = None) -> PlaneCase:
+def random_plane(
+    rng: np.random.Generator, shape: tuple[int, int] | None = None, count: int | None = None
+) -> PlaneCase:
     """A plane of one of the usual shapes with up to four sensitive cells (sometimes none)."""
     rows, columns = shape if shape is not None else SHAPES[rng.integers(len(SHAPES))]
     up, down = capacities(rng, (rows, columns))
     tasks = random_tasks(rng, rows * columns, int(rng.integers(0, 5)))
+    blocked = shape is None and rng.random() < 0.15
+    if blocked:
+        rows, columns = 6, 6
+        up, down, tasks, pattern = blocking_plane(rng)
     primary = np.zeros(rows * columns, np.bool_)
     primary[tasks.cell] = True
-    patterns = population(rng, rows * columns, int(rng.integers(1, 7)) if count is None else count, primary)
+    patterns = population(rng, rows * columns, int(rng.integers(3, 7)) if count is None else count, primary)
+    if blocked:
+        patterns[2] = pattern
     return PlaneCase(
         up, down, Plane.of(up, down), plane_lines(rows, columns), tasks, patterns,
         rng.integers(0, 9, rows * columns), primary, pairs_of(len(patterns), len(tasks)),

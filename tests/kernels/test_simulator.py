@@ -1,0 +1,39 @@
+"""The CUDA kernels in numba's simulator, in a process of its own: the simulator is chosen when numba is imported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+SCRIPT = """
+import sys, warnings
+import numpy as np
+from gpuga.kernels import get_backend
+from gpuga.kernels.cuda_backend import CudaBackend
+from tests.kernels.cases import CASES
+
+backend = get_backend("cuda")
+assert isinstance(backend, CudaBackend) and backend.xp is np
+tight = CudaBackend(np, lambda: 1, slots=128)  # no free memory: batches of one pattern
+for name, check in CASES.items():
+    for seed in range(1 if name in ("remove_redundant", "unpick") else 2):
+        check(backend, np.random.default_rng([seed, 3]))
+    if name in ("line_totals", "safe", "swap_gains"):
+        check(tight, np.random.default_rng([9, 3]))
+    print("agrees:", name)
+"""
+
+
+def test_the_cuda_kernels_agree_with_the_oracle_in_the_simulator() -> None:
+    from .cases import CASES
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in CASES]

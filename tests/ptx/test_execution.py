@@ -1,0 +1,30 @@
+"""The PTX that the compilers emit, executed on the CPU, agrees with the oracle under every schedule of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.kernels.cases import CASES
+
+from .backend import SCHEDULES, ptx_backend
+
+# The compiler has two generations of code generators: one up to sm_90, one from sm_100 on; both are executed here.
+ARCHITECTURES = ["sm_80", "sm_120"]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_emitted_ptx_agrees_with_the_oracle(arch: str, name: str) -> None:
+    for number, (order, preempt) in enumerate(SCHEDULES):
+        backend = ptx_backend(arch, order, preempt, seed=number)
+        for seed in range(2):
+            CASES[name](backend, np.random.default_rng([seed, number, 4]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+def test_emitted_ptx_of_the_other_architectures_agrees_as_well(arch: str, name: str) -> None:
+    for number, (order, preempt) in enumerate(SCHEDULES):
+        CASES[name](ptx_backend(arch, order, preempt, seed=number), np.random.default_rng([number, 5]))

@@ -1,0 +1,131 @@
+"""Bugs planted in the kernels and in their logic are caught: the executor reports them or the answer is wrong.
+
+Each bug is put into a copy of the package; the copy's kernel is compiled to PTX and executed in place of the real one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpuga.kernels import cuda_kernels
+from gpuga.kernels.cuda_backend import CudaBackend
+from tests.kernels.cases import CASES
+
+from .backend import SCHEDULES, executable
+from .translate import PtxError
+
+PACKAGE = Path(cuda_kernels.__file__).parent
+SEEDS = 10
+
+
+@dataclass(frozen=True)
+class Bug:
+    """What is changed where, the kernel it shows in and the check that must notice it."""
+
+    what: str
+    file: str
+    right: str
+    wrong: str
+    kernel: str
+    case: str
+
+
+BUGS = [
+    Bug(
+        "missing barrier between counting uses and reading them", "cuda_kernels.py",
+        "            t += step\n        cuda.syncthreads()\n", "            t += step\n", "union", "union",
+    ),
+    Bug(
+        "missing barrier before the verdict on a cell is read", "cuda_kernels.py",
+        "            t += cuda.blockDim.x\n        cuda.syncthreads()\n        if failed", "            t += cuda.blockDim.x\n        if failed",
+        "remove_redundant", "remove_redundant",
+    ),
+    Bug(
+        "lost atomic on the use counts", "cuda_kernels.py", "cuda.atomic.add(uses, (p, cell[e]), 1)",
+        "uses[p, cell[e]] += 1", "union", "union",
+    ),
+    Bug(
+        "lost atomic on the line counts", "cuda_kernels.py", "cuda.atomic.add(counts, (p, cell_line[q]), 1)",
+        "counts[p, cell_line[q]] += 1", "line_totals", "line_totals",
+    ),
+    Bug(
+        "lost atomic on the shared cost", "cuda_kernels.py", "cuda.atomic.add(total, 0, cost)", "total[0] += cost",
+        "union", "union",
+    ),
+    Bug("wrong shift", "logic/bits.py", "np.uint64(j & 63)", "np.uint64(j & 31)", "circuits_whole", "circuits_whole"),
+    Bug(
+        "off by one at a word boundary", "logic/circuits.py", "min(columns, w * 64 + 64)", "min(columns, w * 64 + 63)",
+        "union", "union",
+    ),
+    Bug(
+        "one word too many", "cuda_kernels.py", "while w < base.shape[0] * base.shape[1]:",
+        "while w <= base.shape[0] * base.shape[1]:", "union", "union",
+    ),
+    Bug("no way back for flow", "logic/flow.py", "        room[twin[h]] += amount\n", "", "decide", "safe"),
+    Bug("a cell protects itself", "logic/flow.py", "or e == own or", "or", "screen", "reachability"),
+    Bug(
+        "the last group of patterns taken as full", "cuda_kernels.py", "min(bits.shape[0], g * 64 + 64), i, w)",
+        "g * 64 + 64, i, w)", "unite", "reachability",
+    ),
+    Bug("a round of the random numbers left out", "logic/philox.py", "range(10)", "range(9)", "random", "random"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def mutant(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ModuleType]:
+    """The kernels of a copy of the package that holds the bug."""
+    bug: Bug = request.param
+    name = f"planted_{BUGS.index(bug)}"
+    shutil.copytree(PACKAGE, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    path = tmp_path / name / bug.file
+    source = path.read_text()
+    assert source.count(bug.right) >= 1
+    path.write_text(source.replace(bug.right, bug.wrong))
+    sys.path.insert(0, str(tmp_path))
+    try:
+        yield importlib.import_module(f"{name}.cuda_kernels")
+    finally:
+        sys.path.remove(str(tmp_path))
+        for module in [m for m in sys.modules if m == name or m.startswith(f"{name}.")]:
+            del sys.modules[module]
+
+
+def notices(bug: Bug, kernels: ModuleType, seeds: int = SEEDS) -> bool:
+    """Does some schedule of threads on some population show the bug?"""
+    for number, (order, preempt) in enumerate(SCHEDULES):
+
+        def launch(
+            name: str, blocks: int, *arguments: Any, order: str = order, preempt: int = preempt
+        ) -> None:
+            if blocks > 0:
+                module = executable(kernels if name == bug.kernel else cuda_kernels, name, "sm_80")
+                module.launch(blocks, cuda_kernels.KERNELS[name][2], list(arguments), order, 1, preempt)
+
+        backend = CudaBackend(np, lambda: 2**30, slots=256, launch=launch)
+        for seed in range(seeds):
+            try:
+                CASES[bug.case](backend, np.random.default_rng([seed, number, 6]))
+            except (AssertionError, PtxError):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("mutant", BUGS, ids=lambda bug: bug.what, indirect=True)
+def test_a_planted_bug_is_caught(mutant: ModuleType, request: pytest.FixtureRequest) -> None:
+    bug: Bug = request.node.callspec.params["mutant"]
+    assert notices(bug, mutant)
+
+
+def test_the_kernels_without_bugs_pass_the_same_checks() -> None:
+    for kernel, case in sorted({(bug.kernel, bug.case) for bug in BUGS}):
+        assert not notices(Bug("none", "", "", "", kernel, case), cuda_kernels, seeds=2), case
