@@ -233,9 +233,7 @@ def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence
 
 def _refuted_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> set[int]:
     """Sensitive cells whose levels lie outside what the lines alone allow: unsafe without any solver."""
-    low, high = unpick(table, suppressed)
-    rise = np.where(high >= INFINITE, INFINITE, high - np.where(high >= INFINITE, 0, table.value))
-    fall = np.where(low <= -INFINITE, INFINITE, table.value - np.where(low <= -INFINITE, 0, low))
+    rise, fall = unpick(table, suppressed)
     bad = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
     return {int(c) for c in rule.cells if bad[c]}
 

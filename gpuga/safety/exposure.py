@@ -44,12 +44,11 @@ def exposure(table: Table, *, strict: bool = False, context: Context | None = No
 def initially_exposed(table: Table, *, strict: bool = False) -> Ints:
     """The primaries whose own lines expose them, ascending."""
     hidden = table.forced
-    low, high = one_line_each(table, hidden)
-    rise = np.where(high >= INFINITE, INFINITE, high - np.where(high >= INFINITE, 0, table.value))
-    fall = np.where(low <= -INFINITE, INFINITE, table.value - np.where(low <= -INFINITE, 0, low))
+    rise, fall = one_line_each(table, hidden)
     rule = Rule.of(table, hidden, strict, protect_secondary=False)
     short = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
-    width = np.where((rise >= INFINITE) | (fall >= INFINITE), INFINITE, np.minimum(rise, INFINITE // 2) + np.minimum(fall, INFINITE // 2))
+    free = (rise >= INFINITE) | (fall >= INFINITE)
+    width = np.where(free, INFINITE, np.where(free, 0, rise) + np.where(free, 0, fall))
     short |= rule.short(width, rule.width)
     seen = set(table.sensitive[short[table.sensitive]].tolist())
     for cell in _lines_that_meet_twice(table, hidden):
