@@ -28,9 +28,7 @@ class Branched:
     nodes: int
 
 
-def branch(
-    relaxation: Relaxation, allowed: Mask, incumbent: Mask, gap: float, nodes: int, clock: Clock
-) -> Branched:
+def branch(relaxation: Relaxation, allowed: Mask, incumbent: Mask, gap: float, nodes: int, clock: Clock) -> Branched:
     """Solve the cuts found so far over the allowed places (bool[R, C]) to integers.
 
     Stops at the relative `gap`, after `nodes` nodes or when the time is up. The relaxation is left as it was.

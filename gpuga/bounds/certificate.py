@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut
+from gpuga.bounds.rounding import Rounded
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
@@ -47,9 +48,9 @@ class Certificate:
 
 
 def certify(
-    problem: PlaneProblem, cuts: Sequence[Cut], multipliers: NDArray[np.float64], step: int
+    problem: PlaneProblem, cuts: Sequence[Cut | Rounded], multipliers: NDArray[np.float64], step: int
 ) -> Certificate:
-    """The bound of multipliers for `sum(min(capacity, r)/r * x) >= 1`, in units of the weights (float64).
+    """The bound of multipliers for `sum(coefficient/rhs * x) >= 1`, in units of the weights (float64).
 
     `step` divides every cost; negative and tiny multipliers count as zero.
     """
@@ -59,14 +60,21 @@ def certify(
     fixed = np.floor(multipliers[used] * 2.0**shift).astype(np.int64)
     used, fixed = used[fixed > 0], fixed[fixed > 0]
     reduced = problem.weight << shift
-    chosen = [cuts[int(c)] for c in used]
+    taken = [cuts[int(c)] for c in used]
+    for cut, multiplier in zip(taken, fixed.tolist(), strict=True):
+        if isinstance(cut, Rounded):
+            coefficient = cut.dense(problem.net).reshape(problem.shape)
+            whole, rest = divmod(multiplier, cut.rhs)
+            reduced -= whole * coefficient + -(-rest * coefficient // cut.rhs)
+    simple = np.array([isinstance(cut, Cut) for cut in taken], bool)
+    chosen = [cut for cut in taken if isinstance(cut, Cut)]
     if chosen:
         rows = np.array([cut.rows for cut in chosen])
         columns = np.array([cut.columns for cut in chosen])
         rhs = np.array([cut.rhs for cut in chosen], np.int64)
         start = np.concatenate([[0], np.cumsum([len(cut.cover) for cut in chosen])]).astype(np.int64)
         cover = np.concatenate([cut.cover for cut in chosen]).astype(np.int64)
-        _subtract(problem.net, rows, columns, rhs, fixed, start, cover, reduced)
+        _subtract(problem.net, rows, columns, rhs, fixed[simple], start, cover, reduced)
     negative = reduced[problem.candidate & (reduced < 0)]
     total = int(fixed.sum()) + sum(negative.tolist())
     bound = max(0, -((-total) >> shift))

@@ -84,9 +84,7 @@ def _pattern(solver: Any, table: Table, considered: Ints) -> NDArray[np.bool_]:
         )
     if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         if status == highspy.HighsModelStatus.kTimeLimit:
-            raise OutOfTime(
-                "time ran out before the integer programme had a solution; allow more with --seconds"
-            )
+            raise OutOfTime("time ran out before the integer programme had a solution; allow more with --seconds")
         raise GpugaError("the integer programme could not be solved")
     binary = np.array(solver.getSolution().col_value[: len(table)])
     return np.asarray((binary > 0.5) | table.forced)
@@ -101,22 +99,16 @@ def _model(table: Table, considered: Ints, strict: bool) -> Any:
     tables = 2 * len(considered)
     up, down = _rooms(table, considered, strict)
     lines = csr_array((table.lines.coef.astype(float), table.lines.cell, table.lines.start), shape=(m, n))
-    rows = (
-        [hstack([csr_array((m * tables, n)), block_diag([lines] * tables, format="csr")])] if tables else []
-    )
+    rows = [hstack([csr_array((m * tables, n)), block_diag([lines] * tables, format="csr")])] if tables else []
     identity = csr_array(eye_array(n))
     for sign, room in ((-1.0, up), (1.0, down)):
         # change <= up * z, change >= -down * z, both written as "at least 0"
         limit = vstack([diags_array(r, format="csr") for r in room]) if tables else csr_array((0, n))
-        rows.append(
-            hstack([limit, sign * block_diag([identity] * tables, format="csr")]) if tables else limit
-        )
+        rows.append(hstack([limit, sign * block_diag([identity] * tables, format="csr")]) if tables else limit)
     levels, least = _levels(table, considered, strict)
     rows.append(levels)
     primary = np.flatnonzero(table.primary)
-    hidden = coo_array(
-        (np.ones(len(primary)), (np.arange(len(primary)), primary)), (len(primary), n * (1 + tables))
-    )
+    hidden = coo_array((np.ones(len(primary)), (np.arange(len(primary)), primary)), (len(primary), n * (1 + tables)))
     rows.append(hidden.tocsr())
     matrix = csc_array(vstack([r for r in rows if r.shape[0]], format="csc"))
     equalities, inequalities = m * tables, 2 * n * tables

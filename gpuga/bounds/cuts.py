@@ -94,9 +94,7 @@ def residual_need(net: Network, forced: Ints, rows: Bytes, columns: Bytes, own: 
 
 
 @compiled
-def best_cover(
-    net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, rhs: int
-) -> tuple[float, Ints]:
+def best_cover(net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, rhs: int) -> tuple[float, Ints]:
     """How much the point violates the best cover among prefixes by falling x, and the places it takes out.
 
     `places` are the candidates with positive `x` (float64), by falling x.

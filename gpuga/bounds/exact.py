@@ -31,6 +31,9 @@ MOST_EXACT_COLUMNS = 3500
 CORE_COLUMNS = 1500
 NODES = 2000
 
+BY_BRANCHING = "branch and bound by HiGHS (floating point)"
+"""Bounds of this kind rest on the solver's tolerances; those by cutting planes are exact."""
+
 
 def exact(table: Table, context: Context) -> Found:
     """The cheapest safe pattern, proven, or the best one found with its gap when the time is up."""
@@ -40,11 +43,7 @@ def exact(table: Table, context: Context) -> Found:
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     search = Search(problem, context)
     search.run()
-    bound = Bound(
-        problem.base_cost + search.lower,
-        "branch and bound on cuts" if search.branched else "cutting planes",
-        context.clock.spent(),
-    )
+    bound = Bound(problem.base_cost + search.lower, search.kind, context.clock.spent())
     return Found(problem.pattern(search.best), bound, search.rounds, search.patterns, search.details)
 
 
@@ -56,7 +55,7 @@ class Search:
     context: Context
     rounds: int = 0
     patterns: int = 0
-    branched: bool = False
+    kind: str = "cutting planes"
     details: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -96,9 +95,8 @@ class Search:
         allowed = useful if whole else self._narrow(useful)
         gap = min(0.02, 0.3 * (self.cost - self.lower) / max(1, self.cost)) if not settled else 0.0
         answer = branch(self.relaxation, allowed, self.best, gap, NODES, self.context.clock)
-        self.branched = True
         if whole:
-            self._raise_lower(self._rounded(answer.dual_bound))
+            self._raise_lower(self._rounded(answer.dual_bound), BY_BRANCHING)
         added = self._learn(answer)
         if added:
             self.relaxation.tighten(self.context.clock.part(0.15))
@@ -117,9 +115,7 @@ class Search:
             return 0
         added = self.relaxation.separate(answer.pattern.astype(np.float64), 1e-7, keep=True)
         mask = self.relaxation.grid(answer.pattern.astype(np.float64)) > 0.5
-        order = np.random.default_rng([self.context.seed, self.rounds]).permutation(
-            len(self.problem.levels.place)
-        )
+        order = np.random.default_rng([self.context.seed, self.rounds]).permutation(len(self.problem.levels.place))
         repaired = min(
             (
                 by_paths(self.problem, self.costs, plain(single, True), order=order, start=mask)
@@ -168,6 +164,7 @@ class Search:
         step = self.relaxation.step
         return int(np.ceil(bound / step - 1e-6 * max(1.0, abs(bound / step) * 1e-3))) * step
 
-    def _raise_lower(self, bound: int) -> None:
-        """A proven bound; the incumbent's own cost is the most that can be proven."""
-        self.lower = max(self.lower, min(bound, self.cost))
+    def _raise_lower(self, bound: int, kind: str = "cutting planes") -> None:
+        """A bound and how it was made; the incumbent's own cost is the most that can be proven."""
+        if min(bound, self.cost) > self.lower:
+            self.lower, self.kind = min(bound, self.cost), kind

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.errors import InputError
 from gpuga.heuristics.plane_problem import problem_of
+from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Bound
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Table
@@ -26,6 +26,6 @@ def lower_bound(table: Table, context: Context | None = None) -> Bound:
     if not len(problem.plain_levels.place):
         return Bound(problem.base_cost, "nothing to protect", context.clock.spent())
     context.progress.stage("bound")
-    relaxation = Relaxation(problem, np.zeros(problem.shape, bool))
+    relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
     relaxation.tighten(context.clock)
     return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent())

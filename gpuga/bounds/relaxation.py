@@ -1,4 +1,4 @@
-"""The linear relaxation of a plane's problem: cutting planes, knapsack covers and pricing on HiGHS.
+"""The linear relaxation of a plane's problem: capacity cuts, knapsack covers, zero-half cuts, pricing.
 
 Columns are a core of cheap candidates, enlarged by those with negative reduced cost; rows are the cuts found
 so far. Every row and column can be derived again exactly from `cuts`; the solver's floats only steer.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.certificate import Certificate, certify
 from gpuga.bounds.cuts import Cut, best_cover, cut_of
+from gpuga.bounds.rounding import Key, Rounded, half_cuts
 from gpuga.bounds.separation import Support, Violated, support_of, violated_cuts
 from gpuga.context import Clock
 from gpuga.heuristics.plane_problem import PlaneProblem
@@ -26,6 +27,7 @@ Floats = NDArray[np.float64]
 CORE_PER_LINE = 6
 COLUMNS_AT_ONCE = 800
 COVERS_AT_ONCE = 300
+HALVES_AT_ONCE = 60
 ROUNDS_BETWEEN_PURGES = 6
 STALLED_ROUNDS = 4
 POSITIVE = 1e-7
@@ -34,6 +36,8 @@ WHOLE_COSTS = 100_000
 
 class Relaxation:
     """Cuts and columns of one problem, with the current fractional pattern `x` over `places`.
+
+    The columns must hold a safe pattern, `extra`, so that the linear programs have solutions.
 
     `certificate` is the best proven bound so far. Cuts added with `keep` (those that integer patterns
     violated) are never dropped.
@@ -47,9 +51,9 @@ class Relaxation:
         self.places = np.flatnonzero(_core(problem) | extra & problem.candidate)
         self.in_core = np.zeros(problem.weight.size, bool)
         self.in_core[self.places] = True
-        self.cuts: list[Cut] = []
+        self.cuts: list[Cut | Rounded] = []
         self.kept: list[bool] = []
-        self.known: set[tuple[bytes, bytes, int, bytes]] = set()
+        self.known: set[Key] = set()
         self.bases: dict[tuple[bytes, bytes, int, bytes], Cut] = {}
         self.solver = _solver(problem.weight.ravel()[self.places] / self.unit)
         self.x: Floats = np.zeros(len(self.places))
@@ -63,8 +67,11 @@ class Relaxation:
         return self.certificate.bound
 
     def tighten(self, clock: Clock) -> None:
-        """Add cuts and columns until the bound stalls or the time is up; `certificate` improves."""
-        last, stalled, rounds = -math.inf, 0, 0
+        """Add cuts and columns until the bound stalls or the time is up; `certificate` improves.
+
+        Zero-half cuts come when the others have nothing more to say: they are made of them.
+        """
+        last, stalled, rounds, rounding = -math.inf, 0, 0, False
         while not clock.expired():
             if not self._solve(clock):
                 break
@@ -72,12 +79,16 @@ class Relaxation:
             if rounds % ROUNDS_BETWEEN_PURGES == 0 and self._purge() and not self._solve(clock):
                 break
             added = self.separate(self.x, 1e-3) + self._strengthen()
+            if rounding:
+                added += self._round()
             stalled = stalled + 1 if self.objective - last < 1e-4 * abs(self.objective) else 0
             last = self.objective
             if added and stalled < STALLED_ROUNDS:
                 continue
             if not self._price():
-                return
+                if rounding:
+                    return
+                rounding = True
             stalled = 0
         self._certify()
 
@@ -173,7 +184,13 @@ class Relaxation:
         found.sort(key=lambda pair: -pair[0])
         return self._add_cuts([cut for _, cut in found[:COVERS_AT_ONCE]], False)
 
-    def _add_cuts(self, cuts: Sequence[Cut], keep: bool) -> int:
+    def _round(self) -> int:
+        """Add zero-half cuts; made of capacity cuts only, halves of halves gain little for much work."""
+        places, values = self._positive(self.x)
+        simple = [cut for cut in self.cuts if isinstance(cut, Cut)]
+        return self._add_cuts(half_cuts(self.problem.net, simple, places, values, HALVES_AT_ONCE), False)
+
+    def _add_cuts(self, cuts: Sequence[Cut | Rounded], keep: bool) -> int:
         fresh = []
         for cut in cuts:
             if cut.key not in self.known:

@@ -51,9 +51,7 @@ def support_of(places: Ints, x: Floats, rows: int, columns: int) -> Support:
     return Support(i, j, x[order], starts[0], starts[1], np.argsort(j, kind="stable").astype(np.int64))
 
 
-def violated_cuts(
-    net: Network, support: Support, levels: Levels, slack: float, chosen: Ints | None = None
-) -> Violated:
+def violated_cuts(net: Network, support: Support, levels: Levels, slack: float, chosen: Ints | None = None) -> Violated:
     """Minimum cuts, from the source's and from the sink's side, of the levels short by more than `slack`."""
     rows, columns = net.forth.shape
     which = np.arange(len(levels.place)) if chosen is None else chosen
@@ -110,9 +108,7 @@ def _search(
 
 
 @inner
-def _augment(
-    support: Support, f: Floats, forth: Floats, back: Floats, parent: Ints, source: int, sink: int
-) -> float:
+def _augment(support: Support, f: Floats, forth: Floats, back: Floats, parent: Ints, source: int, sink: int) -> float:
     """Send the bottleneck along the path; returns it."""
     rows = len(support.row_start) - 1
     amount = 1.0

@@ -1,0 +1,182 @@
+"""Zero-half cuts: halves of sums of cuts, rounded up; they close much of what capacity cuts leave open.
+
+Every capacity cut says that at least one of certain cells is suppressed. Half the sum of several such
+statements (with some `x <= 1`) holds too, and since patterns are integer, coefficients and right-hand side may
+be rounded up (Chvátal, Gomory). A combination is violated by a fractional pattern when its right-hand side is
+odd and its slack plus the distance of the cells with odd coefficients from an integer is below one; such
+combinations are looked for by elimination modulo two (Koster, Zymolka, Kutschka 2009). Everything kept is
+integer, so validity does not depend on how it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.bounds.cuts import Cut
+from gpuga.safety.compiled import compiled
+from gpuga.safety.network import Network
+from gpuga.table.table import Ints
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+Key = tuple[object, ...]
+
+MOST_MEMBERS = 40
+LEAST_VIOLATION = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """`sum(coefficient * x) >= rhs`: half the sum of `members` and of `-x >= -1` on `complemented`, rounded up.
+
+    `complemented` int64[] are places. Coefficients need be no larger than the right-hand side.
+    """
+
+    members: tuple[Cut, ...]
+    complemented: Ints
+    _dense: list[Ints] = field(default_factory=list)
+
+    @cached_property
+    def rhs(self) -> int:
+        """The right-hand side."""
+        return (len(self.members) - len(self.complemented) + 1) // 2
+
+    @cached_property
+    def key(self) -> Key:
+        """Equal for equal cuts."""
+        return (tuple(sorted(hash(cut.key) for cut in self.members)), self.complemented.tobytes())
+
+    def coefficients(self, net: Network, places: Ints) -> Ints:
+        """The coefficients of the given places (int64)."""
+        if self._dense:
+            return self._dense[0][places]
+        total = -np.isin(places, self.complemented).astype(np.int64)
+        for cut in self.members:
+            total += cut.coefficients(net, places) > 0
+        return np.clip((total + 1) // 2, 0, self.rhs)
+
+    def dense(self, net: Network) -> Ints:
+        """The coefficients of all places (int64[R*C]), kept from the first call on."""
+        if not self._dense:
+            self._dense.append(self.coefficients(net, np.arange(net.forth.size)))
+        return self._dense[0]
+
+
+def half_cuts(net: Network, cuts: Sequence[Cut], places: Ints, x: Floats, most: int) -> list[Rounded]:
+    """Zero-half cuts that the point x over `places` (all positive ones) violates, the worst first."""
+    if not cuts:
+        return []
+    matrix = np.array([cut.coefficients(net, places) > 0 for cut in cuts])
+    slack = matrix @ x - 1.0
+    rows = np.flatnonzero(slack < 0.999)
+    odd = matrix[rows]
+    # a place whose x is nearer to one is complemented: it counts as 1 - x and turns parities round
+    upper = x > 0.5
+    parity = (1 + (odd & upper).sum(1)) % 2
+    combinations = _violated(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, np.abs(1.0 - x)), most)
+    found = []
+    for combination in combinations:
+        chosen = rows[combination]
+        total = matrix[chosen].sum(0)
+        cut = Rounded(tuple(cuts[int(c)] for c in chosen), places[(total % 2 == 1) & upper])
+        if cut.rhs > 0:
+            found.append(cut)
+    return found
+
+
+def _violated(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Floats, most: int) -> list[Ints]:
+    """Combinations of rows with odd right-hand side whose slack and odd weight stay below one.
+
+    The most violated first; one that shares more than half of its rows with a better one is left out.
+    """
+    count = len(odd)
+    fractional = np.flatnonzero(weight > 1e-9)
+    fractional = fractional[np.argsort(-weight[fractional], kind="stable")]
+    left = _packed(odd[:, fractional])
+    members = _packed(np.eye(count, dtype=bool))
+    parity, slack = parity.astype(np.int64), slack.copy()
+    _eliminate(left, members, parity, slack, len(fractional))
+    pairs, totals = _best_pairs(left, parity, slack, weight[fractional], 1.0 - 2 * LEAST_VIOLATION)
+    found: list[Ints] = []
+    times_used = np.zeros(count, np.int64)
+    for z in np.argsort(totals, kind="stable"):
+        a, b = pairs[z]
+        words = members[a] if a == b else members[a] ^ members[b]
+        rows = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")[:count])
+        if not 1 < len(rows) <= MOST_MEMBERS or (times_used[rows] > 0).mean() > 0.5:
+            continue
+        times_used[rows] += 1
+        found.append(rows)
+        if len(found) == most:
+            break
+    return found
+
+
+def _packed(bits: NDArray[np.bool_]) -> Words:
+    """Rows of bits as rows of 64-bit words."""
+    width = max(1, -(-bits.shape[1] // 64))
+    padded = np.zeros((bits.shape[0], 64 * width), bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+@compiled
+def _eliminate(left: Words, members: Words, parity: Ints, slack: Floats, columns: int) -> None:
+    """Clear heavy columns from all rows but one, adding tight rows to others; in place."""
+    rows = len(left)
+    used = np.zeros(rows, np.bool_)
+    one = np.uint64(1)
+    for column in range(columns):
+        word, bit = column // 64, np.uint64(column % 64)
+        pivot = -1
+        for r in range(rows):
+            if not used[r] and slack[r] < 1e-6 and (left[r, word] >> bit) & one != np.uint64(0):
+                pivot = r
+                break
+        if pivot < 0:
+            continue
+        used[pivot] = True
+        for r in range(rows):
+            if r == pivot or (left[r, word] >> bit) & one == np.uint64(0):
+                continue
+            for w in range(left.shape[1]):
+                left[r, w] ^= left[pivot, w]
+            for w in range(members.shape[1]):
+                members[r, w] ^= members[pivot, w]
+            parity[r] ^= parity[pivot]
+            slack[r] += slack[pivot]
+
+
+@compiled
+def _best_pairs(left: Words, parity: Ints, slack: Floats, weight: Floats, limit: float) -> tuple[Ints, Floats]:
+    """Rows, and pairs of rows, that are odd and stay below the limit (int64[K, 2], a row alone twice)."""
+    rows, words = left.shape
+    out = np.zeros((20_000, 2), np.int64)
+    totals = np.zeros(len(out))
+    count = 0
+    one = np.uint64(1)
+    for a in range(rows):
+        for b in range(a, rows):
+            if (parity[a] if a == b else parity[a] ^ parity[b]) == 0 or count >= len(out):
+                continue
+            total = slack[a] if a == b else slack[a] + slack[b]
+            for w in range(words):
+                if total >= limit:
+                    break
+                bits = left[a, w] if a == b else left[a, w] ^ left[b, w]
+                place = 64 * w
+                while bits != np.uint64(0) and total < limit:
+                    if bits & one != np.uint64(0):
+                        total += weight[place]
+                    bits = bits >> one
+                    place += 1
+            if total < limit:
+                out[count, 0], out[count, 1] = a, b
+                totals[count] = total
+                count += 1
+    return out[:count], totals[:count]
