@@ -74,9 +74,7 @@ class Backend(Protocol):
         """An array that this back end returned, in host memory."""
         ...
 
-    def union(
-        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
-    ) -> Union:
+    def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         """(a) Patterns = base (bool[n], the primaries) and all cells of the chosen circuits, int32[P, T].
 
         Costs count every suppressed cell's weight but those of `base`.
@@ -123,9 +121,7 @@ class Backend(Protocol):
         """
         ...
 
-    def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
-    ) -> Int64:
+    def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
         """(e) int64[Q, T]: cost change of pattern pairs[q.
 
         0] if it takes circuit t of pattern pairs[q, 1].

@@ -52,7 +52,6 @@ from .logic.network import (
 from .logic.paths import cheapest_circuit, cheapest_rectangle
 from .logic.philox import philox_word
 
-
 # Elementary steps (cells, pairs, words) from which a second thread pays.
 _WORTH_SHARING = 20_000
 
@@ -127,9 +126,7 @@ def _quick_unsafe(
 
 
 @parallel
-def _circuits_whole(
-    bits: Bits, columns: int, start: Int64, cell: Int32, chromosomes: Int32, whole: Bools
-) -> None:
+def _circuits_whole(bits: Bits, columns: int, start: Int64, cell: Int32, chromosomes: Int32, whole: Bools) -> None:
     for p in prange(bits.shape[0]):
         for t in range(chromosomes.shape[1]):
             whole[p, t] = is_whole(bits[p], columns, start, cell, chromosomes[p, t])
@@ -511,9 +508,7 @@ def _tighten(
     for item in prange(patterns * cells):
         p, c = item // cells, item % cells
         if cell_bit(bits[p], columns, c):
-            new_fall, new_rise = tightened(
-                cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c
-            )
+            new_fall, new_rise = tightened(cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c)
             if new_fall < fall[p, c] or new_rise < rise[p, c]:
                 changed += 1
             fall[p, c], rise[p, c] = new_fall, new_rise
@@ -551,9 +546,7 @@ class CpuBackend:
     def to_host(self, array: Any) -> NDArray[Any]:
         return np.asarray(array)
 
-    def union(
-        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
-    ) -> Union:
+    def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         ground = pack(base[None, :], columns)
         count = len(chromosomes)
         bits = np.empty((count, *ground.bits.shape[1:]), np.uint64)
@@ -596,9 +589,7 @@ class CpuBackend:
         packed = resident(patterns)
         whole = np.empty(chromosomes.shape, np.bool_)
         with _threads(whole.size * 8):
-            _circuits_whole(
-                packed.bits, packed.columns, pool.start, pool.cell, owned(chromosomes, np.int32), whole
-            )
+            _circuits_whole(packed.bits, packed.columns, pool.start, pool.cell, owned(chromosomes, np.int32), whole)
         return whole
 
     def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
@@ -646,9 +637,7 @@ class CpuBackend:
             )  # fmt: skip
         return Patterns(bits, packed.columns)
 
-    def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
-    ) -> Int64:
+    def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
         ground = pack(base[None, :])
         gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
         with _threads(gains.size * 16):

@@ -147,9 +147,7 @@ class CudaBackend:
     def unpack(self, patterns: Patterns) -> Bools:
         return unpack(Patterns(self.to_host(patterns.bits), patterns.columns))
 
-    def union(
-        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
-    ) -> Union:
+    def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :], columns)
         count = len(chromosomes)
         bits = xp.empty((count, *ground.bits.shape[1:]), np.uint64)
@@ -174,15 +172,11 @@ class CudaBackend:
                 xp.zeros((last - first, lines.count), np.int32),
                 xp.zeros((last - first, lines.count), np.int64),
             )
-            self._launch(
-                "line_totals", bits.size, bits, packed.columns, line.cell_start, line.line, worth, *found
-            )
+            self._launch("line_totals", bits.size, bits, packed.columns, line.cell_start, line.line, worth, *found)
             counts[first:last], sums[first:last] = self.to_host(found[0]), self.to_host(found[1])
 
         def on_cpu(first: int, last: int) -> None:
-            counts[first:last], sums[first:last] = self._cpu.line_totals(
-                self._host(packed, first, last), lines, values
-            )
+            counts[first:last], sums[first:last] = self._cpu.line_totals(self._host(packed, first, last), lines, values)
 
         self._in_batches(packed.count, 12 * lines.count, on_device, on_cpu)
         return counts, sums
@@ -202,9 +196,7 @@ class CudaBackend:
             unsafe[first:last] = self.to_host(found)
 
         def on_cpu(first: int, last: int) -> None:
-            unsafe[first:last] = self._cpu.quick_unsafe(
-                self._host(packed, first, last), lines, up, down, tasks
-            )
+            unsafe[first:last] = self._cpu.quick_unsafe(self._host(packed, first, last), lines, up, down, tasks)
 
         self._in_batches(packed.count, len(tasks), on_device, on_cpu)
         return unsafe
@@ -267,9 +259,7 @@ class CudaBackend:
         )
         return whole
 
-    def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
-    ) -> Int64:
+    def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
         xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :])
         chosen, counts = xp.asarray(owned(chromosomes, np.int32)), xp.asarray(uses)
         prices, floor = xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0])
@@ -402,9 +392,7 @@ class CudaBackend:
             return
         task, network = self._on_device(flow), self._networks(part.bits, plane)
         blocks = self._slot_blocks("decide", undecided.size)
-        scratch = self._flow_scratch(
-            blocks * kernels.KERNELS["decide"][2], network.widest, plane.rows + plane.columns
-        )
+        scratch = self._flow_scratch(blocks * kernels.KERNELS["decide"][2], network.widest, plane.rows + plane.columns)
         self.launch(
             "decide", blocks, undecided, len(flow.row), plane.rows, *network.arrays, task.row, task.column,
             task.upward, task.need, *scratch, verdicts,
@@ -425,9 +413,7 @@ class CudaBackend:
 
         def on_cpu(first: int, last: int) -> None:
             part = self._host(Patterns(bits, packed.columns), first, last)
-            bits[first:last] = self.xp.asarray(
-                self._cpu.remove_redundant(part, plane, tasks, weights, keep).bits
-            )
+            bits[first:last] = self.xp.asarray(self._cpu.remove_redundant(part, plane, tasks, weights, keep).bits)
 
         scratch = threads * (16 * widest + 12 * nodes) + len(tasks) * (widest // 4 + 16)
         self._in_batches(packed.count, scratch + 24 * widest, on_device, on_cpu)
@@ -503,9 +489,7 @@ class CudaBackend:
                 "paths", blocks, packed.bits, network.forward, network.reverse, worth, *orders, task.row, task.column,
                 task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
             )  # fmt: skip
-            length[first:last], cells[first:last], amounts[first:last] = (
-                self.to_host(part) for part in found
-            )
+            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
         def on_cpu(first: int, last: int) -> None:
             found = self._cpu.cheapest_paths(
@@ -554,9 +538,7 @@ class CudaBackend:
                 task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
                 xp.empty((slots, 7, grid.dimensions + 1), np.int64),
             )  # fmt: skip
-            length[first:last], cells[first:last], amounts[first:last] = (
-                self.to_host(part) for part in found
-            )
+            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
         def on_cpu(first: int, last: int) -> None:
             found = self._cpu.cheapest_boxes(

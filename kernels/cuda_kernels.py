@@ -485,9 +485,7 @@ def tighten(bits, columns, cell_start, cell_line, line_coef, room, fall, rise, c
         p = x // cells
         c = x - p * cells
         if cell_bit(bits[p], columns, c):
-            new_fall, new_rise = tightened(
-                cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c
-            )
+            new_fall, new_rise = tightened(cell_start, cell_line, line_coef, room[p], fall[p, c], rise[p, c], c)
             if new_fall < fall[p, c] or new_rise < rise[p, c]:
                 cuda.atomic.add(changed, 0, 1)
             fall[p, c] = new_fall

@@ -100,7 +100,7 @@ def unpack(patterns: Patterns) -> Bools:
     """The patterns as bool[P, n]; `bits` must be in host memory."""
     bits = np.ascontiguousarray(patterns.bits)
     dense = np.unpackbits(bits.view(np.uint8), axis=2, bitorder="little")[:, :, : patterns.columns]
-    return dense.astype(np.bool_).reshape(len(bits), -1)
+    return dense.astype(np.bool_).reshape(len(bits), patterns.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +124,7 @@ class Tasks:
     def take(self, index: ArrayLike) -> Tasks:
         """The tasks at `index`, in that order."""
         at = np.asarray(index)
-        return Tasks(
-            owned(self.cell[at], np.int32), owned(self.direction[at], np.int8), owned(self.need[at], np.int64)
-        )
+        return Tasks(owned(self.cell[at], np.int32), owned(self.direction[at], np.int8), owned(self.need[at], np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +141,7 @@ class Plane:
         if rise.ndim != 2 or rise.shape != fall.shape:
             raise ValueError("up and down must be int64[R, C] of one shape")
         marginal = marginal_cells(*rise.shape)
-        return cls(
-            owned(np.where(marginal, fall, rise), np.int64), owned(np.where(marginal, rise, fall), np.int64)
-        )
+        return cls(owned(np.where(marginal, fall, rise), np.int64), owned(np.where(marginal, rise, fall), np.int64))
 
     @property
     def rows(self) -> int:
@@ -213,9 +209,7 @@ class Lines:
         order = np.argsort(member, kind="stable")
         cell_start = np.zeros(cells + 1, np.int64)
         np.cumsum(np.bincount(member, minlength=cells), out=cell_start[1:])
-        return cls(
-            begin, member, factor, cell_start, owned(line[order], np.int32), owned(factor[order], np.int64)
-        )
+        return cls(begin, member, factor, cell_start, owned(line[order], np.int32), owned(factor[order], np.int64))
 
     @property
     def count(self) -> int:
@@ -326,9 +320,7 @@ class Grid:
     def option_count(self) -> Int64:
         """Per dimension, an upper bound on the kernel vectors through one code."""
         leaves = np.diff(self.leaf_start).astype(np.int64)
-        flat = np.asarray(
-            [self.depth[a:b].max() <= 1 for a, b in zip(self.offset, self.offset[1:], strict=False)]
-        )
+        flat = np.asarray([self.depth[a:b].max() <= 1 for a, b in zip(self.offset, self.offset[1:], strict=False)])
         return np.where(flat, leaves, (leaves + 2) ** 2 // 4 + leaves)
 
 

@@ -38,7 +38,14 @@ def dense(patterns: Population) -> Bools:
     """bool[P, n] of packed or unpacked patterns."""
     if isinstance(patterns, Patterns):
         return unpack(patterns)
-    return np.asarray(patterns, np.bool_).reshape(len(patterns), -1)
+    flat = np.asarray(patterns, np.bool_)
+    return flat.reshape(len(flat), int(np.prod(flat.shape[1:])))
+
+
+def planar(patterns: Population, plane: Plane) -> Bools:
+    """bool[P, R, C] of packed or unpacked patterns."""
+    flat = dense(patterns)
+    return flat.reshape(len(flat), plane.rows, plane.columns)
 
 
 def reached_by_steps(ahead: Bools, back: Bools, source: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
@@ -70,9 +77,7 @@ def connected(ahead: Bools, back: Bools, source: int, sink: int) -> Bools:
 def shortest_way(ahead: Bools, back: Bools, source: int, sink: int) -> list[tuple[int, int, int]] | None:
     """The arcs (row, column, +1 forward or -1 reverse) of a shortest way in one pattern's network, or None."""
     rows = ahead.shape[0]
-    steps = [
-        np.concatenate(part) for part in zip(*reached_by_steps(ahead[None], back[None], source), strict=True)
-    ][0]
+    steps = [np.concatenate(part) for part in zip(*reached_by_steps(ahead[None], back[None], source), strict=True)][0]
     if steps[sink] < 0:
         return None
     way, v = [], sink
@@ -122,17 +127,13 @@ class NumpyBackend:
     def to_host(self, array: Any) -> NDArray[Any]:
         return np.asarray(array)
 
-    def union(
-        self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None
-    ) -> Union:
+    def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         uses = np.zeros((len(chromosomes), len(base)), np.int32)
         for p, chromosome in enumerate(chromosomes):
             for k in chromosome[chromosome >= 0]:
                 uses[p, pool.circuit(k)[0]] += 1
         suppressed = (uses > 0) | base
-        return Union(
-            pack(suppressed, columns), uses, (suppressed & ~base) @ np.asarray(weights, np.int64).ravel()
-        )
+        return Union(pack(suppressed, columns), uses, (suppressed & ~base) @ np.asarray(weights, np.int64).ravel())
 
     def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
         suppressed = dense(patterns)
@@ -148,9 +149,7 @@ class NumpyBackend:
     def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
         suppressed, rise, fall = dense(patterns), np.asarray(up).ravel(), np.asarray(down).ravel()
         unsafe = np.zeros((len(suppressed), len(tasks)), np.bool_)
-        for t, (cell, direction, need) in enumerate(
-            zip(tasks.cell, tasks.direction, tasks.need, strict=True)
-        ):
+        for t, (cell, direction, need) in enumerate(zip(tasks.cell, tasks.direction, tasks.need, strict=True)):
             if need <= 0:
                 continue
             unsafe[:, t] = ~suppressed[:, cell] | ((rise if direction > 0 else fall)[cell] < need)
@@ -169,15 +168,12 @@ class NumpyBackend:
     def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
         suppressed = dense(patterns)
         return np.array(
-            [
-                [k >= 0 and suppressed[p, pool.circuit(k)[0]].all() for k in row]
-                for p, row in enumerate(chromosomes)
-            ],
+            [[k >= 0 and suppressed[p, pool.circuit(k)[0]].all() for k in row] for p, row in enumerate(chromosomes)],
             np.bool_,
         ).reshape(np.shape(chromosomes))
 
     def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
-        suppressed = dense(patterns).reshape(-1, plane.rows, plane.columns)
+        suppressed = planar(patterns, plane)
         flow = FlowTasks.of(plane, tasks)
         verdicts = np.full((len(suppressed), len(tasks)), UNDECIDED, np.uint8)
         for t in range(len(tasks)):
@@ -203,7 +199,7 @@ class NumpyBackend:
         verdicts = self.reachability(patterns, plane, tasks)
         if pool is not None and chromosomes is not None:
             verdicts[self.circuits_whole(patterns, pool, chromosomes)] = SAFE
-        suppressed = dense(patterns).reshape(-1, plane.rows, plane.columns)
+        suppressed = planar(patterns, plane)
         flow = FlowTasks.of(plane, tasks)
         for p, t in np.argwhere(verdicts == UNDECIDED):
             others = suppressed[p].copy()
@@ -226,9 +222,7 @@ class NumpyBackend:
                         suppressed[p, cell] = True
         return pack(suppressed, plane.columns)
 
-    def swap_gains(
-        self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32
-    ) -> Int64:
+    def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
         gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
         for q, (taker, giver) in enumerate(pairs):
             before = (uses[taker] > 0) & ~base
@@ -244,7 +238,7 @@ class NumpyBackend:
     def cheapest_rectangles(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
     ) -> Rectangles:
-        suppressed = dense(patterns).reshape(-1, plane.rows, plane.columns)
+        suppressed = planar(patterns, plane)
         flow, prices = (
             FlowTasks.of(plane, tasks),
             np.asarray(weights, np.int64).reshape(plane.rows, plane.columns),
@@ -267,7 +261,7 @@ class NumpyBackend:
     def cheapest_paths(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
     ) -> Circuits:
-        suppressed = dense(patterns).reshape(-1, plane.rows, plane.columns)
+        suppressed = planar(patterns, plane)
         flow = FlowTasks.of(plane, tasks)
         prices = np.asarray(weights, np.int64).reshape(plane.rows, plane.columns)
         circuits = [cheapest_circuit(suppressed[p], plane, prices, flow, int(t)) for p, t in items]
@@ -290,9 +284,7 @@ class NumpyBackend:
         for p, t in items:
             price = np.where(suppressed[p], 0, -1 if inside else prices)
             circuits.append(
-                cheapest_box(
-                    grid, bounds, price, int(tasks.cell[t]), int(tasks.direction[t]), int(tasks.need[t])
-                )
+                cheapest_box(grid, bounds, price, int(tasks.cell[t]), int(tasks.direction[t]), int(tasks.need[t]))
             )
         return priced(circuits, suppressed, prices, items)
 
@@ -364,9 +356,7 @@ def nearest_path(price: Int64, ahead: Bools, back: Bools, source: int, sink: int
     return way[::-1]
 
 
-def cheapest_circuit(
-    suppressed: Bools, plane: Plane, prices: Int64, flow: FlowTasks, t: int
-) -> dict[int, int]:
+def cheapest_circuit(suppressed: Bools, plane: Plane, prices: Int64, flow: FlowTasks, t: int) -> dict[int, int]:
     """Cells and movements that cover task t by cheapest augmenting paths, the task's own cell first; {}: impossible."""
     rows, columns = suppressed.shape
     i0, j0, remaining = int(flow.row[t]), int(flow.column[t]), int(flow.need[t])
@@ -437,9 +427,7 @@ def cheapest_box(
     options = []
     for d in range(grid.dimensions):
         parent = grid.parent[grid.offset[d] : grid.offset[d + 1]]
-        listed = [
-            (total([(d, signs)]), leaves, signs) for leaves, signs in axis_vectors(parent, int(code[d]))
-        ]
+        listed = [(total([(d, signs)]), leaves, signs) for leaves, signs in axis_vectors(parent, int(code[d]))]
         options.append([(d, signs) for cost, _, signs in sorted(listed, key=lambda o: o[:2]) if cost >= 0])
     best, chosen = INFINITE, {}
     for vectors in itertools.product(*options):

@@ -56,9 +56,7 @@ class Stream:
     def uniform(self, size: int) -> NDArray[np.float64]:
         """float64[size] in [0, 1), 53 random bits each."""
         pair = self.words(2 * size).reshape(size, 2).astype(np.uint64)
-        return ((pair[:, 0] >> np.uint64(5)) * 2**26 + (pair[:, 1] >> np.uint64(6))).astype(
-            np.float64
-        ) / 2**53
+        return ((pair[:, 0] >> np.uint64(5)) * 2**26 + (pair[:, 1] >> np.uint64(6))).astype(np.float64) / 2**53
 
     def integers(self, low: int, high: int, size: int) -> NDArray[np.int64]:
         """int64[size], each of low..high-1; the range must be narrower than 2**32."""
@@ -81,9 +79,7 @@ class Stream:
 
     def permutations(self, rows: int, count: int) -> NDArray[np.int64]:
         """int64[rows, count]: independent random orders."""
-        return np.argsort(self._keys(rows * count).reshape(rows, count), axis=1, kind="stable").astype(
-            np.int64
-        )
+        return np.argsort(self._keys(rows * count).reshape(rows, count), axis=1, kind="stable").astype(np.int64)
 
     def sample(self, population: int, size: int) -> NDArray[np.int64]:
         """`size` different integers of 0..population-1, in random order."""

@@ -109,8 +109,7 @@ def sort_options(prices: Int64, first: Int32, second: Int32, begin: int, end: in
             price, a, b = prices[x], first[x], second[x]
             y = x - gap
             while y >= begin and (
-                prices[y] > price
-                or (prices[y] == price and (first[y] > a or (first[y] == a and second[y] > b)))
+                prices[y] > price or (prices[y] == price and (first[y] > a or (first[y] == a and second[y] > b)))
             ):
                 prices[y + gap], first[y + gap], second[y + gap] = prices[y], first[y], second[y]
                 y -= gap

@@ -53,9 +53,7 @@ def search(
 
 
 @device
-def augment(
-    target: Int32, twin: Int32, room: Int64, source: int, sink: int, remaining: int, parent: Int32
-) -> Integer:
+def augment(target: Int32, twin: Int32, room: Int64, source: int, sink: int, remaining: int, parent: Int32) -> Integer:
     """Push as much of `remaining` as fits along the path in `parent`; returns the amount pushed."""
     amount = remaining
     v = sink

@@ -75,9 +75,7 @@ def line_exposes(
 
 
 @device
-def line_room(
-    start: Int64, cell: Int32, coef: Int64, fall: Int64, rise: Int64, line: int
-) -> tuple[int, int, int, int]:
+def line_room(start: Int64, cell: Int32, coef: Int64, fall: Int64, rise: Int64, line: int) -> tuple[int, int, int, int]:
     """What all cells of a line together can do: (fall, unbounded falls, rise, unbounded rises) of the line's sum."""
     falls, rises, endless_falls, endless_rises = 0, 0, 0, 0
     for e in range(start[line], start[line + 1]):

@@ -24,8 +24,7 @@ def same_circuits(found: Circuits, expected: Circuits, ordered: bool) -> None:
     np.testing.assert_array_equal(found.cost, expected.cost)
     for k in range(len(expected.pool)):
         pairs = [
-            list(zip(*(part.tolist() for part in pool.circuit(k)), strict=True))
-            for pool in (found.pool, expected.pool)
+            list(zip(*(part.tolist() for part in pool.circuit(k)), strict=True)) for pool in (found.pool, expected.pool)
         ]
         assert (pairs[0] == pairs[1]) if ordered else (sorted(pairs[0]) == sorted(pairs[1]))
 
@@ -55,9 +54,7 @@ def check_quick_unsafe(backend: Backend, rng: np.random.Generator) -> None:
     case = random_plane(rng)
     lines = case.lines if rng.random() < 0.5 else random_lines(rng, case.plane.cells, 4)
     found = backend.quick_unsafe(case.patterns, lines, case.up, case.down, case.tasks)
-    np.testing.assert_array_equal(
-        found, ORACLE.quick_unsafe(case.patterns, lines, case.up, case.down, case.tasks)
-    )
+    np.testing.assert_array_equal(found, ORACLE.quick_unsafe(case.patterns, lines, case.up, case.down, case.tasks))
 
 
 def check_circuits_whole(backend: Backend, rng: np.random.Generator) -> None:
@@ -150,9 +147,7 @@ def check_unpick(backend: Backend, rng: np.random.Generator) -> None:
 def check_random(backend: Backend, rng: np.random.Generator) -> None:
     seed, stream, start = (int(x) for x in rng.integers(0, 2**62, 3))
     count = int(rng.integers(0, 300))
-    np.testing.assert_array_equal(
-        backend.random(seed, stream, start, count), ORACLE.random(seed, stream, start, count)
-    )
+    np.testing.assert_array_equal(backend.random(seed, stream, start, count), ORACLE.random(seed, stream, start, count))
 
 
 CASES: dict[str, Callable[[Backend, np.random.Generator], None]] = {

@@ -83,9 +83,7 @@ def pairs_of(patterns: int, tasks: int) -> Int32:
     return np.array([(p, t) for p in range(patterns) for t in range(tasks)], np.int32).reshape(-1, 2)
 
 
-def random_plane(
-    rng: np.random.Generator, shape: tuple[int, int] | None = None, count: int | None = None
-) -> PlaneCase:
+def random_plane(rng: np.random.Generator, shape: tuple[int, int] | None = None, count: int | None = None) -> PlaneCase:
     """A plane of one of the usual shapes with up to four sensitive cells (sometimes none)."""
     rows, columns = shape if shape is not None else SHAPES[rng.integers(len(SHAPES))]
     up, down = capacities(rng, (rows, columns))

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numba import config, get_num_threads, set_num_threads
 
-from gpuga.kernels import Backend, get_backend
+from gpuga.kernels import Backend, Pool, Tasks, get_backend
 from gpuga.kernels.probe import cuda_problem
 
 from .cases import CASES
+from .instances import random_plane, random_tasks
 
 # The oracle cleans up by full re-checks, which takes its time.
 POPULATIONS = dict.fromkeys(CASES, 240) | {"remove_redundant": 60}
@@ -34,3 +36,51 @@ def test_the_device_agrees_with_the_oracle(name: str) -> None:
     backend = get_backend("cuda")
     for seed in range(POPULATIONS[name]):
         CASES[name](backend, np.random.default_rng([seed, 2]))
+
+
+@pytest.mark.parametrize("name", ["numpy", "cpu"])
+def test_empty_populations_and_tables_without_sensitive_cells_are_served(name: str) -> None:
+    backend = get_backend(name)
+    for patterns, tasks in ((0, 2), (2, 0), (0, 0)):
+        case = random_plane(np.random.default_rng(3), (3, 4), count=patterns)
+        wanted = Tasks.of(np.arange(tasks), np.ones(tasks), np.ones(tasks))
+        items = np.zeros((0, 2), np.int32)
+        chromosomes = np.full((patterns, tasks), -1, np.int32)
+        pool = Pool.from_lists([])
+        assert backend.safe(case.patterns, case.plane, wanted).shape == (patterns, tasks)
+        assert backend.reachability(case.patterns, case.plane, wanted).shape == (patterns, tasks)
+        assert backend.quick_unsafe(case.patterns, case.lines, case.up, case.down, wanted).shape == (patterns, tasks)
+        assert backend.circuits_whole(case.patterns, pool, chromosomes).shape == (patterns, tasks)
+        assert backend.line_totals(case.patterns, case.lines, case.weights)[0].shape == (patterns, 7)
+        cleaned = backend.remove_redundant(case.patterns, case.plane, wanted, case.weights, case.primary)
+        assert backend.unpack(cleaned).shape == (patterns, 12)
+        made = backend.union(pool, chromosomes, case.weights, case.primary)
+        assert made.costs.shape == (patterns,)
+        assert backend.swap_gains(pool, chromosomes, made.uses, case.weights, case.primary, items).shape == (0, tasks)
+        assert len(backend.cheapest_rectangles(case.patterns, case.plane, wanted, case.weights, items).row) == 0
+        assert len(backend.cheapest_paths(case.patterns, case.plane, wanted, case.weights, items).pool) == 0
+        assert backend.unpick(case.patterns, case.lines, case.up, case.down)[0].shape == (patterns, 12)
+    assert len(backend.random(1, 2, 3, 0)) == 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_number_of_threads_changes_nothing(threads: int) -> None:
+    """A population large enough to be shared out, compared with what one pattern at a time gives."""
+    if threads > config.NUMBA_NUM_THREADS:
+        pytest.skip(f"numba may use {config.NUMBA_NUM_THREADS} threads here")
+    case = random_plane(np.random.default_rng(8), (30, 31), count=150)
+    tasks = random_tasks(np.random.default_rng(9), case.plane.cells, 40)
+    backend, before = get_backend("cpu"), get_num_threads()
+    set_num_threads(threads)
+    try:
+        safe = backend.safe(case.patterns, case.plane, tasks)
+        cleaned = backend.unpack(
+            backend.remove_redundant(case.patterns[:20], case.plane, tasks, case.weights, case.primary)
+        )
+    finally:
+        set_num_threads(before)
+    for p in range(0, 150, 7):
+        np.testing.assert_array_equal(backend.safe(case.patterns[p : p + 1], case.plane, tasks)[0], safe[p])
+    for p in range(0, 20, 5):
+        one = backend.remove_redundant(case.patterns[p : p + 1], case.plane, tasks, case.weights, case.primary)
+        np.testing.assert_array_equal(backend.unpack(one)[0], cleaned[p])

@@ -32,8 +32,6 @@ def test_the_cuda_kernels_agree_with_the_oracle_in_the_simulator() -> None:
     from .cases import CASES
 
     environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600
-    )
+    run = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr[-3000:]
     assert run.stdout.splitlines() == [f"agrees: {name}" for name in CASES]
