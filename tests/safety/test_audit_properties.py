@@ -1,0 +1,103 @@
+"""What holds of every audit, whatever the table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuga.errors import InputError
+from gpuga.safety.audit import audit
+from gpuga.safety.witness import Ground, Witnesses, hold, rationalise
+from gpuga.table import Levels, Status, Table
+from gpuga.table.builders import table_from_array
+from tests.support.small_tables import random_pattern, random_table
+
+SHAPES = st.sampled_from([(3, 4), (4, 4), (2, 3, 2), (3, 3, 2)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, st.integers(0, 10**6))
+def test_hiding_one_more_cell_never_exposes_another(shape: tuple[int, ...], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, shape)
+    pattern = random_pattern(rng, table, 0.2)
+    wider = pattern | random_pattern(rng, table, 0.2)
+    assert set(audit(table, wider, intervals=False).unsafe) <= set(audit(table, pattern, intervals=False).unsafe)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, st.integers(0, 10**6))
+def test_verdicts_and_intervals_agree(shape: tuple[int, ...], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, shape, sliding=True)
+    pattern = random_pattern(rng, table, 0.3)
+    quick = {c.cell: c.safe for c in audit(table, pattern, intervals=False).cells}
+    full = {c.cell: c.safe for c in audit(table, pattern).cells if c.kind == "primary"}
+    assert quick == full
+
+
+@settings(max_examples=40, deadline=None)
+@given(SHAPES, st.integers(0, 10**6))
+def test_what_is_strictly_safe_is_safe(shape: tuple[int, ...], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, shape)
+    pattern = random_pattern(rng, table, 0.4)
+    loose = set(audit(table, pattern, intervals=False).unsafe)
+    assert loose <= set(audit(table, pattern, strict=True, intervals=False).unsafe)
+
+
+def two_by_two(upper: int) -> Table:
+    """Four cells of 10 and their totals; one is sensitive. All four hidden, it can rise by 10 and fall by 10."""
+    table = table_from_array(np.full((2, 2), 10))
+    status = table.status.copy()
+    status[0] = Status.SENSITIVE
+    level = np.where(status == Status.SENSITIVE, upper, 0)
+    return Table.build(table.value, table.lines, status=status, levels=Levels(level, level, 0 * level))
+
+
+@pytest.mark.parametrize(("upper", "safe", "strictly"), [(9, True, True), (10, True, False), (11, False, False)])
+def test_an_exact_tie_is_safe_unless_the_reading_is_strict(upper: int, safe: bool, strictly: bool) -> None:
+    table = two_by_two(upper)
+    square = table.value == 10
+    assert audit(table, square).safe is safe
+    assert audit(table, square, strict=True).safe is strictly
+
+
+def test_a_pattern_that_publishes_a_primary_is_refused() -> None:
+    table = two_by_two(5)
+    with pytest.raises(InputError, match="publishes the sensitive"):
+        audit(table, np.zeros(len(table), bool))
+
+
+@pytest.mark.parametrize(
+    ("amounts", "good"),
+    [([5, -5, -5, 5], True), ([5, -5, -5, 4], False), ([11, -11, -11, 11], False), ([5, -5, 0, 0], False)],
+)
+def test_a_witness_holds_only_if_it_balances_and_stays_in_bounds(amounts: list[int], good: bool) -> None:
+    table = two_by_two(5)
+    square = np.flatnonzero(table.value == 10).astype(np.int32)
+    ground = Ground.of(table, table.value == 10)
+    for denominator in (1, 3):
+        scaled = np.array(amounts, np.int64) * denominator
+        witness = Witnesses(np.array([0, 4]), square, scaled, np.array([denominator]))
+        assert hold(ground, witness)[0] == good
+        wide = Witnesses(np.array([0, 4]), square, scaled.astype(object), np.array([denominator]))
+        assert hold(ground, wide)[0] == good
+
+
+def test_published_cells_may_not_move_in_a_witness() -> None:
+    table = two_by_two(5)
+    square = np.flatnonzero(table.value == 10).astype(np.int32)
+    hidden = table.value == 10
+    hidden[square[3]] = False
+    witness = Witnesses(np.array([0, 4]), square, np.array([5, -5, -5, 5]), np.array([1]))
+    assert not hold(Ground.of(table, hidden), witness)[0]
+
+
+def test_fractions_are_read_off_floats() -> None:
+    found = rationalise(np.array([1 / 3, -2.5, 4.0]))
+    assert found is not None
+    assert (found[0] / found[1]).tolist() == [1 / 3, -2.5, 4.0]
+    assert rationalise(np.array([np.nan])) is None
