@@ -36,25 +36,24 @@ def microdata() -> None:
 )  # fmt: skip
 @click.option("--cost", type=click.Choice(["entropy", "linear"]), default="entropy", show_default=True)
 @click.option("--suppress-cost", multiple=True, metavar="FIELD=C", help="With --cost linear.  [default: 1]")
-@click.option(
-    "--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="With --cost linear: cost of each rule."
-)
+@click.option("--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="With --cost linear: cost of each rule.")
 @click.option("--cap", multiple=True, metavar="FIELD=N", help="At most this many suppressions of a field.")
 @click.option(
     "--search", default="tabu", show_default=True, metavar="NAME",
     help="iterative, repeated, tabu, annealing or exact.",
 )  # fmt: skip
 @click.option("--greedy", is_flag=True, help="Greedy instead of cheapest local suppressions.")
+@click.option("--missing", default="missing", show_default=True, metavar="TEXT", help="Marks a suppressed score.")
 @click.option(
-    "--missing", default="missing", show_default=True, metavar="TEXT", help="Marks a suppressed score."
+    "--missing-matches",
+    type=click.Choice(["nothing", "anything"]),
+    default="nothing",
+    show_default=True,
+    help="When counting again: a suppressed score counts for nothing, or could be anything (as in the paper).",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option(
-    "--evaluations", type=click.IntRange(1), help="Limit of the search.  [default: by the size of the file]"
-)
-@click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]"
-)
+@click.option("--evaluations", type=click.IntRange(1), help="Limit of the search.  [default: by the size of the file]")
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]")
 @click.option("--delimiter", default=",", show_default=True, help="What separates the columns of a CSV file.")
 @json_option
 @quiet_option

@@ -1,6 +1,7 @@
 """Microdata: from records to a table with primaries (`tabulate`); protection of the records."""
 
 from gpuga.microdata.contributions import Layout
+from gpuga.microdata.insiders import InsiderRisk, insider_risks
 from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, Rule, Zeros, parse_rule
 from gpuga.microdata.protect import MicrodataProtection, Wish, protect_file, protect_records
 from gpuga.microdata.table_file import write_tabulation
@@ -9,6 +10,7 @@ from gpuga.microdata.tabulate import Tabulation, tabulate
 __all__ = [
     "Dominance",
     "Frequency",
+    "InsiderRisk",
     "Layout",
     "MicrodataProtection",
     "PercentRule",
@@ -16,6 +18,7 @@ __all__ = [
     "Tabulation",
     "Wish",
     "Zeros",
+    "insider_risks",
     "parse_rule",
     "protect_file",
     "protect_records",

@@ -102,8 +102,7 @@ def _code(records: Records, layout: Layout, numbers: str) -> None:
     """Table `coded`: every record as numbers; NULL where a code or a value cannot be used."""
     places = ", ".join(f"code{i}.position AS d{i}" for i in range(len(layout.by)))
     joins = " ".join(
-        f"LEFT JOIN code{i} ON code{i}.text = trim(r.{records.column(name)})"
-        for i, name in enumerate(layout.by)
+        f"LEFT JOIN code{i} ON code{i}.text = trim(r.{records.column(name)})" for i, name in enumerate(layout.by)
     )
     waived = "false"
     if layout.waiver is not None:
@@ -201,17 +200,11 @@ def _joined(one: int) -> str:
 def _holder(records: Records, layout: Layout) -> str:
     """Who a record belongs to: its holding, else its respondent, else (NULL) nobody but itself."""
     kinds = [("h", layout.holding), ("r", layout.respondent)]
-    named = [
-        f"'{kind}' || nullif(trim({records.column(column)}), '')"
-        for kind, column in kinds
-        if column is not None
-    ]
+    named = [f"'{kind}' || nullif(trim({records.column(column)}), '')" for kind, column in kinds if column is not None]
     return f"coalesce({', '.join(named)})" if named else "NULL::VARCHAR"
 
 
-def collect(
-    records: Records, dimensions: Sequence[Dimension], reach: int, scales: tuple[int, int, int]
-) -> Cells:
+def collect(records: Records, dimensions: Sequence[Dimension], reach: int, scales: tuple[int, int, int]) -> Cells:
     """All inhabited cells with their totals, counts and `reach` largest contributors, waived and not."""
     scale, one, cost_scale = scales
     k = len(dimensions)
@@ -278,12 +271,8 @@ def _roll_up(records: Records, k: int, reach: int, one: int) -> None:
         f" FROM (SELECT {climbed}, entry.* FROM entry {climb}"
         f" WHERE holder IN (SELECT holder FROM spread)) GROUP BY {at}, holder"
     )
-    joined = (
-        f"SELECT {at}, net, abs(net) AS total, 1 AS contributors, waived::INTEGER AS waived, cost FROM held"
-    )
-    sums = (
-        f"SELECT {climbed}, net, total, contributors, waived, cost FROM elementary {climb} UNION ALL {joined}"
-    )
+    joined = f"SELECT {at}, net, abs(net) AS total, 1 AS contributors, waived::INTEGER AS waived, cost FROM held"
+    sums = f"SELECT {climbed}, net, total, contributors, waived, cost FROM elementary {climb} UNION ALL {joined}"
     tops = f"{_unnested(k)} UNION ALL SELECT {at}, amount, mass, waived FROM held"
     records.run(f"CREATE TABLE cell AS {_cells(k, reach, sums, tops)}")
 
@@ -329,15 +318,12 @@ def makeup(records: Records, cells: NDArray[np.int32], reach: int, one: int) -> 
         for row in records.run(_cells(k, reach, sums, near.format(_unnested(k)))).fetchall()
     }
     spread: dict[tuple[int, ...], list[Spread]] = {}
-    for row in records.run(
-        near.format(f"SELECT {at}, holder, net, amount, mass, waived FROM held")
-    ).fetchall():
+    for row in records.run(near.format(f"SELECT {at}, holder, net, amount, mass, waived FROM held")).fetchall():
         holder, net, amount, mass, waived = row[k:]
         entry = Spread(str(holder), int(net), int(amount), int(mass), bool(waived))
         spread.setdefault(tuple(int(x) for x in row[:k]), []).append(entry)
     empty = Contributions(0, 0, 0, 0, (), one)
     keys = [tuple(int(x) for x in row) for row in cells]
     return {
-        key: Makeup(settled.get(key, empty), tuple(sorted(spread.get(key, ()), key=lambda s: s.holder)))
-        for key in keys
+        key: Makeup(settled.get(key, empty), tuple(sorted(spread.get(key, ()), key=lambda s: s.holder))) for key in keys
     }

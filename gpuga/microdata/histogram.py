@@ -62,9 +62,7 @@ def _extend(flat: Ints, codes: Codes, size: int) -> Ints:
 
 
 @njit(cache=True)
-def _mark(
-    flat: Ints, bins: int, threshold: int, words: NDArray[np.uint64], word: int, bit: np.uint64
-) -> None:
+def _mark(flat: Ints, bins: int, threshold: int, words: NDArray[np.uint64], word: int, bit: np.uint64) -> None:
     counts = np.zeros(bins, np.int64)
     for r in range(len(flat)):
         if flat[r] >= 0:

@@ -100,9 +100,7 @@ def make_keys(
 def _positions(fields: Sequence[str], names: Sequence[str]) -> tuple[int, ...]:
     for name in names:
         if name not in fields:
-            raise InputError(
-                f"key field {printable(name)} is not among the identifying fields", field="--key"
-            )
+            raise InputError(f"key field {printable(name)} is not among the identifying fields", field="--key")
     if not names or len(set(names)) != len(names):
         raise InputError("a key names one field or more, each once", field="--key")
     return tuple(sorted(fields.index(name) for name in names))

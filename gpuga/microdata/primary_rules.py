@@ -180,9 +180,7 @@ def _number(text: str, part: str) -> Fraction:
     try:
         return Fraction(part.strip().removesuffix("%"))
     except (ValueError, ZeroDivisionError) as error:
-        raise InputError(
-            f"rule {printable(text)!r}: {printable(part)!r} is not a number", field="--rule"
-        ) from error
+        raise InputError(f"rule {printable(text)!r}: {printable(part)!r} is not a number", field="--rule") from error
 
 
 def _expect(text: str, fine: bool, what: str) -> None:
@@ -193,9 +191,7 @@ def _expect(text: str, fine: bool, what: str) -> None:
 def _frequency(text: str, numbers: list[Fraction]) -> Frequency:
     _expect(text, len(numbers) in (1, 2), "give the minimum frequency and, if wanted, the range in percent")
     minimum = numbers[0]
-    _expect(
-        text, minimum.denominator == 1 and minimum >= 1, "the minimum frequency is a whole number, 1 or more"
-    )
+    _expect(text, minimum.denominator == 1 and minimum >= 1, "the minimum frequency is a whole number, 1 or more")
     share = numbers[1] / 100 if len(numbers) == 2 else DEFAULT_RANGE
     _expect(text, share > 0, "the range is above 0 percent")
     return Frequency(int(minimum), share)

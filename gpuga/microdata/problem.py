@@ -58,9 +58,7 @@ class Problem:
         codes = self.codes.copy()
         for field, rule in enumerate(recoding):
             if rule:
-                image = np.append(
-                    self.rules[field][rule].image, np.int32(-1)
-                )  # a missing score (-1) stays missing
+                image = np.append(self.rules[field][rule].image, np.int32(-1))  # a missing score (-1) stays missing
                 codes[:, field] = image[self.codes[:, field]]
         sizes = [len(self.rules[f][k].codes) for f, k in enumerate(recoding)]
         return codes, np.array(sizes, np.int64)
@@ -93,7 +91,4 @@ def local_suppression(problem: Problem, codes: Codes, sizes: Ints, *, exact: boo
 
 def true_cost(problem: Problem, recoding: Sequence[int], *, exact: bool = True) -> int:
     """The cost of a recoding with its cheapest local suppressions."""
-    return (
-        problem.recoding_cost(recoding)
-        + local_suppression(problem, *problem.recoded(recoding), exact=exact).cost
-    )
+    return problem.recoding_cost(recoding) + local_suppression(problem, *problem.recoded(recoding), exact=exact).cost

@@ -24,7 +24,7 @@ from gpuga.microdata.keys import Keys, make_keys
 from gpuga.microdata.problem import Problem, Recoding
 from gpuga.microdata.recoding import RecodingRule, Uncovered, field_rules
 from gpuga.microdata.records import Records, is_parquet, quoted
-from gpuga.microdata.recount import recount
+from gpuga.microdata.recount import recount, recount_as_known
 from gpuga.microdata.relaxed import RecodingBound
 from gpuga.microdata.search import SEARCHES, Evaluator
 from gpuga.microdata.suppression import Suppressed, suppress
@@ -57,6 +57,7 @@ class Wish:
     caps: Mapping[str, int] = field(default_factory=dict)
     search: str = "tabu"
     missing: str = "missing"
+    missing_matches: str = "nothing"
     seed: int = 0
     evaluations: int | None = None
     seconds: float | None = None
@@ -103,12 +104,10 @@ class MicrodataProtection:
             "recodings": [self._why(f) for f in range(problem.fields) if self.recoding[f]],
             "unsafe_after_recoding": _risk(problem, self.recoding),
             "suppressions": {
-                name: int(self.suppressed.suppressed[:, f].sum())
-                for f, name in enumerate(problem.keys.fields)
+                name: int(self.suppressed.suppressed[:, f].sum()) for f, name in enumerate(problem.keys.fields)
             },
             "remaining_unsafe": self.remaining,
-            "cost_before_recount": (problem.recoding_cost(self.recoding) + self.suppressed.first_round_cost)
-            / scale,
+            "cost_before_recount": (problem.recoding_cost(self.recoding) + self.suppressed.first_round_cost) / scale,
             "cost": self.cost / scale,
             "recoding_cost": problem.recoding_cost(self.recoding) / scale,
             "suppression_cost": self.suppressed.cost / scale,
@@ -151,9 +150,7 @@ def protect_file(path: str | Path, out: str | Path, wish: Wish) -> MicrodataProt
     clock = Clock(wish.seconds)
     check_writable(out)
     if wish.search not in SEARCHES:
-        raise InputError(
-            f"unknown search {printable(wish.search)!r}: choose {', '.join(SEARCHES)}", field="--search"
-        )
+        raise InputError(f"unknown search {printable(wish.search)!r}: choose {', '.join(SEARCHES)}", field="--search")
     with Records(path, wish.delimiter) as records:
         problem = read_problem(records, wish)
         protection = protect_records(problem, wish, clock)
@@ -168,7 +165,7 @@ def protect_records(problem: Problem, wish: Wish, clock: Clock | None = None) ->
     SEARCHES[wish.search](evaluator, np.random.default_rng(wish.seed))
     bound = evaluator.bound()
     recoding, suppressed = _finish(problem, evaluator, wish)
-    remaining = recount(suppressed.codes, problem.keys)
+    remaining = _remaining(problem, recoding, suppressed, wish)
     if remaining:
         raise GpugaError(f"a re-count still finds {remaining} unsafe combinations; nothing was written")
     return MicrodataProtection(
@@ -182,6 +179,13 @@ def protect_records(problem: Problem, wish: Wish, clock: Clock | None = None) ->
         len(evaluator.known),
         clock.spent(),
     )
+
+
+def _remaining(problem: Problem, recoding: Recoding, suppressed: Suppressed, wish: Wish) -> int:
+    """What a re-count finds: `missing` matches nothing, or could be anything."""
+    if wish.missing_matches == "nothing":
+        return recount(suppressed.codes, problem.keys)
+    return recount_as_known(problem.recoded(recoding)[0], ~suppressed.suppressed, problem.keys)
 
 
 def _limit(problem: Problem, wish: Wish) -> int:
@@ -202,7 +206,8 @@ def _finish(problem: Problem, evaluator: Evaluator, wish: Wish) -> tuple[Recodin
     for cost, recoding in sorted((cost, k) for k, cost in evaluator.known.items())[:FINALISTS]:
         if best is not None and (cost >= best[0] or evaluator.clock.expired()):
             break
-        suppressed = suppress(problem, *problem.recoded(recoding), caps=caps, exact=wish.exact)
+        once = wish.missing_matches == "anything"
+        suppressed = suppress(problem, *problem.recoded(recoding), caps=caps, exact=wish.exact, once=once)
         total = problem.recoding_cost(recoding) + suppressed.cost
         if best is None or total < best[0]:
             best = (total, recoding, suppressed)
@@ -232,9 +237,7 @@ def _code(records: Records, wish: Wish) -> tuple[Codes, list[list[str]]]:
     labels = []
     for position, name in enumerate(wish.fields):
         score = f"nullif(nullif(trim({records.column(name)}), ''), ?)"
-        rows = records.run(
-            f"SELECT DISTINCT {score} AS s FROM records WHERE s IS NOT NULL", [wish.missing]
-        ).fetchall()
+        rows = records.run(f"SELECT DISTINCT {score} AS s FROM records WHERE s IS NOT NULL", [wish.missing]).fetchall()
         names = sorted(str(row[0]) for row in rows)
         records.run(f"CREATE TABLE label{position} (text VARCHAR, code INTEGER)")
         arrays = {"text": np.array(names, dtype=object), "code": np.arange(len(names), dtype=np.int32)}
@@ -265,9 +268,7 @@ def _rules(
         return tuple(field_rules(name, labels, wish.recode.get(name), _hierarchy))
     except Uncovered as error:
         row = int(np.argmax(np.isin(codes, error.codes)))
-        raise records.complain(
-            row, name, f"recoding {printable(error.rule)!r} does not cover the score"
-        ) from None
+        raise records.complain(row, name, f"recoding {printable(error.rule)!r} does not cover the score") from None
 
 
 def _costs(wish: Wish, keys: Keys, codes: Codes, rules: Sequence[Sequence[RecodingRule]]) -> Costs:

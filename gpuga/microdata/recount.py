@@ -23,6 +23,26 @@ def recount(codes: NDArray[np.int32], keys: Keys) -> int:
     return rare
 
 
+def recount_as_known(codes: NDArray[np.int32], shown: NDArray[np.bool_], keys: Keys) -> int:
+    """How many rare combinations of the unsuppressed `codes` some record still shows in full.
+
+    This is the count of an attacker for whom `missing` could be anything: a suppressed score does not make
+    others rare.
+    """
+    rare = 0
+    for key in keys.keys:
+        fields = list(key.fields)
+        complete = (codes[:, fields] >= 0).all(axis=1)
+        if complete.any():
+            order = np.lexsort(codes[complete][:, fields].T)
+            scores = codes[complete][order][:, fields]
+            first = np.flatnonzero(np.concatenate([[True], (scores[1:] != scores[:-1]).any(axis=1)]))
+            counts = np.diff(first, append=len(scores))
+            seen = np.maximum.reduceat(shown[complete][order][:, fields].all(axis=1), first)
+            rare += int((seen & (counts < key.threshold)).sum())
+    return rare
+
+
 def _new_in_order(scores: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Sort the combinations; whether each differs from the one before it."""
     number, span = np.zeros(len(scores), np.int64), 1

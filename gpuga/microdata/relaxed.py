@@ -141,9 +141,7 @@ class Relaxed:
         keys = problem.keys.keys
         self._shape = [tuple(problem.choices[f] for f in key.fields) for key in keys]
         if max(float(np.prod([float(c) for c in shape])) for shape in self._shape) > MOST_RULES:
-            raise InputError(
-                "a key of this many fields with this many recodings each is too large: use smaller keys"
-            )
+            raise InputError("a key of this many fields with this many recodings each is too large: use smaller keys")
         self._stride = np.zeros((problem.fields, len(keys)), np.int64)
         for t, (key, shape) in enumerate(zip(keys, self._shape, strict=True)):
             for place, field in enumerate(key.fields):

@@ -145,9 +145,7 @@ def _improve(evaluator: Evaluator, recoding: Recoding) -> None:
         if not around:
             return
         promising = [k for k, e in zip(around, evaluator.estimates(around), strict=True) if e < cost]
-        best = min(
-            ((Fraction(evaluator.evaluate(k)), k) for k in promising if not evaluator.spent()), default=None
-        )
+        best = min(((Fraction(evaluator.evaluate(k)), k) for k in promising if not evaluator.spent()), default=None)
         if best is None or best[0] >= cost:
             return
         cost, recoding = best

@@ -39,9 +39,19 @@ class Suppressed:
 
 
 def suppress(
-    problem: Problem, codes: Codes, sizes: Ints, *, caps: Mapping[int, int] | None = None, exact: bool = True
+    problem: Problem,
+    codes: Codes,
+    sizes: Ints,
+    *,
+    caps: Mapping[int, int] | None = None,
+    exact: bool = True,
+    once: bool = False,
 ) -> Suppressed:
-    """Suppress until a re-count finds no rare combination; `caps` limits the suppressions per field."""
+    """Suppress until a re-count finds no rare combination; `caps` limits the suppressions per field.
+
+    With `once`, only what is rare before any suppression is protected: enough where `missing` could be
+    anything.
+    """
     left, rounds, first, proven = codes.copy(), 0, 0, True
     while True:
         found = local_suppression(problem, left, sizes, exact=exact)
@@ -51,6 +61,8 @@ def suppress(
         _take(left, found.families.record, covers)
         first, rounds = (found.cost if rounds == 0 else first), rounds + 1
         proven = proven and found.proven
+        if once:
+            break
     if rounds > 1:
         _give_back(problem, codes, left, sizes)
     taken = (codes >= 0) & (left < 0)
@@ -105,9 +117,7 @@ def _capped(problem: Problem, grouped: Families, caps: Mapping[int, int]) -> Int
     bits = (cover[:, None] >> np.arange(problem.fields)) & 1
     cost = (bits * problem.costs.suppress[grouped.cost_class[family]]).sum(axis=1)
     limited = sorted(caps)
-    everyone = csr_array(
-        (np.ones(len(cover)), (family, np.arange(len(cover)))), shape=(len(grouped), len(cover))
-    )
+    everyone = csr_array((np.ones(len(cover)), (family, np.arange(len(cover)))), shape=(len(grouped), len(cover)))
     answer = milp(
         cost.astype(float), integrality=np.ones(len(cover), np.int64), bounds=Bounds(0, np.inf),
         constraints=[
@@ -118,9 +128,7 @@ def _capped(problem: Problem, grouped: Families, caps: Mapping[int, int]) -> Int
     )  # fmt: skip
     if answer.x is None:
         names = ", ".join(printable(problem.keys.fields[f]) for f in limited)
-        raise Infeasible(
-            f"no protection keeps within the caps on suppressions of {names}: raise them or recode", []
-        )
+        raise Infeasible(f"no protection keeps within the caps on suppressions of {names}: raise them or recode", [])
     return _dealt(grouped, family, cover, np.rint(answer.x).astype(np.int64))
 
 

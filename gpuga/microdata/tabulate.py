@@ -187,9 +187,7 @@ def _with_unused(cells: Cells, dimensions: Sequence[Dimension]) -> Cells:
     added = []
     for axis, dimension in enumerate(dimensions):
         unused = np.setdiff1d(np.arange(len(dimension.codes)), cells.coordinate[:, axis])
-        added += [
-            [int(code) if d == axis else other.root for d, other in enumerate(dimensions)] for code in unused
-        ]
+        added += [[int(code) if d == axis else other.root for d, other in enumerate(dimensions)] for code in unused]
     if not added:
         return cells
     empty = Contributions(0, 0, 0, 0, (), cells.one)

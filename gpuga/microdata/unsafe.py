@@ -29,9 +29,7 @@ def unsafe_words(codes: Codes, sizes: NDArray[np.int64], keys: Keys, only: int |
     columns = np.ascontiguousarray(codes.T)
     for position, key in enumerate(keys.keys):
         if only is None or only in key.fields:
-            mark_rare(
-                columns, key.fields, [int(sizes[f]) for f in key.fields], key.threshold, words, position
-            )
+            mark_rare(columns, key.fields, [int(sizes[f]) for f in key.fields], key.threshold, words, position)
     return words
 
 

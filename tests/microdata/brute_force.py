@@ -19,9 +19,7 @@ def contributors(records, *, weight=None, holding=None, waiver=None, value="v"):
         amounts = [Fraction(r[value]) for r in members]
         waived = all(bool(waiver) and r[waiver] == "1" for r in members)
         if len(members) == 1:
-            found.append(
-                (abs(amounts[0]), max(weights[0], Fraction(1)), waived, abs(amounts[0]) * weights[0])
-            )
+            found.append((abs(amounts[0]), max(weights[0], Fraction(1)), waived, abs(amounts[0]) * weights[0]))
         else:
             net = abs(sum(a * w for a, w in zip(amounts, weights, strict=True)))
             found.append((net, Fraction(1), waived, net))

@@ -46,9 +46,7 @@ def contributions_by_cell(path: Path) -> dict[tuple[str, str], list[np.ndarray]]
     """Plain NumPy: per cell its contributions in cents, largest first, a holding counted once."""
     names = ["holding", "region", "industry", "turnover"]
     table = (
-        duckdb.connect()
-        .execute(f"SELECT {', '.join(names)} FROM read_csv('{path}', all_varchar=true)")
-        .fetchnumpy()
+        duckdb.connect().execute(f"SELECT {', '.join(names)} FROM read_csv('{path}', all_varchar=true)").fetchnumpy()
     )
     cents = np.array([int(t.replace(".", "")) for t in table["turnover"]], np.int64)
     holding = np.array(["" if h is None else h for h in np.ma.filled(table["holding"], "")], dtype=str)
@@ -93,10 +91,7 @@ def test_five_million_records_to_a_safe_hierarchical_table(business):
     made = tabulate(business, layout, rules, hierarchies=trees)
     seconds = time.monotonic() - start
     expected = contributions_by_cell(business)
-    cells = [
-        tuple(d.codes[c] for d, c in zip(made.grid.dimensions, row, strict=True))
-        for row in made.grid.coordinate
-    ]
+    cells = [tuple(d.codes[c] for d, c in zip(made.grid.dimensions, row, strict=True)) for row in made.grid.coordinate]
     assert set(cells) == set(expected)
     for i, cell in enumerate(cells):
         assert made.value[i] == expected[cell].sum()

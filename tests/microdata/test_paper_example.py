@@ -41,9 +41,7 @@ def unsafe(problem: Problem, recoding=(0, 0)):
 
 
 def pairs(words, problem):
-    return {
-        (int(r) + 1, int(k)) for r, k in zip(*np.nonzero(key_bits(words, len(problem.keys))), strict=True)
-    }
+    return {(int(r) + 1, int(k)) for r, k in zip(*np.nonzero(key_bits(words, len(problem.keys))), strict=True)}
 
 
 def test_table_1_the_minucs_are_10x100_in_record_1_and_11_and_101_in_record_2():
@@ -60,9 +58,7 @@ def test_the_set_cover_model_has_three_rows():
     problem = example()
     words = minucs(unsafe(problem), problem.keys)
     start, _, masks = set_masks(words, problem.keys)
-    rows = {
-        r + 1: sorted(masks[start[r] : start[r + 1]].tolist()) for r in range(6) if start[r] < start[r + 1]
-    }
+    rows = {r + 1: sorted(masks[start[r] : start[r + 1]].tolist()) for r in range(6) if start[r] < start[r + 1]}
     assert rows == {1: [0b11], 2: [0b01, 0b10]}  # x11 + x12 >= 1;  x21 >= 1, x22 >= 1
 
 
@@ -73,9 +69,7 @@ def test_the_set_cover_model_has_three_rows():
 def test_pure_suppression_is_optimal_for_given_costs(costs, cover_1, optimum):
     problem = example(costs)
     found = local_suppression(problem, *problem.recoded((0, 0)))
-    by_record = dict(
-        zip((found.families.record + 1).tolist(), found.covers[found.families.family], strict=True)
-    )
+    by_record = dict(zip((found.families.record + 1).tolist(), found.covers[found.families.family], strict=True))
     assert by_record == {1: cover_1, 2: 0b11}
     assert found.cost == optimum
 
@@ -110,9 +104,7 @@ def test_y11_and_y21_together_protect_what_neither_does_alone():
 def test_the_batched_evaluation_sees_the_joint_effect():
     problem = example()
     tables = priced(problem, frequency_tables(problem), (0, 0))
-    left = unprotected_weights(
-        tables, np.full(4, BOTH, np.int32), np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.int32)
-    )
+    left = unprotected_weights(tables, np.full(4, BOTH, np.int32), np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.int32))
     assert left[0] == left[1] == left[2] == FINENESS  # record 1's pair: its cheapest field costs 1
     assert left[3] == 0
 

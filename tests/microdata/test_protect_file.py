@@ -108,6 +108,23 @@ def test_sql_finds_no_rare_combination_in_a_larger_file(tmp_path):
             assert found == (0,), key
 
 
+def test_where_missing_could_be_anything_the_papers_model_is_enough(tmp_path):
+    for seed in range(12):
+        fields = write_random_file(tmp_path / "m.csv", seed)
+        wish = Wish(fields, 2, 3, search="exact", missing_matches="anything")
+        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", wish)
+        assert protection.suppressed.rounds <= 1
+        assert protection.cost == protection.bound.value  # proven optimal
+        with open(tmp_path / "m.csv", newline="") as old, open(tmp_path / "out.csv", newline="") as new:
+            before, after = list(csv.DictReader(old)), list(csv.DictReader(new))
+        for key in (k for n in (1, 2) for k in combinations(fields, n)):
+            counts = Counter(tuple(r[f] for f in key) for r in before)
+            for original, shown in zip(before, after, strict=True):
+                scores = tuple(original[f] for f in key)
+                if "" not in scores and counts[scores] < 3:
+                    assert "missing" in {shown[f] for f in key}
+
+
 def test_the_same_seed_gives_the_same_file(tmp_path):
     fields = write_random_file(tmp_path / "m.csv", 5)
     for name in ("one.csv", "two.csv"):

@@ -30,9 +30,7 @@ def plain_groups(records, names, primary, by) -> dict[frozenset, Fraction]:
         if len(members) < 2 or total in primary:
             continue
         sets = [members]
-        holders = {
-            codes: {who(r, i) for i, r in enumerate(records) if r in cells[codes]} for codes in members
-        }
+        holders = {codes: {who(r, i) for i, r in enumerate(records) if r in cells[codes]} for codes in members}
         for lone in {next(iter(h)) for h in holders.values() if len(h) == 1}:
             sets.append([codes for codes in members if holders[codes] != {lone}])
         levels = [needed([r for codes in some for r in cells[codes]], names) for some in sets if some]

@@ -22,9 +22,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "microdata"
 
 def tabulated(tmp_path, text=SINGLETON, **more):
     (tmp_path / "m.csv").write_text(text)
-    return tabulate(
-        tmp_path / "m.csv", Layout(("region", "branch"), "turnover", **more), [parse_rule("p:20")]
-    )
+    return tabulate(tmp_path / "m.csv", Layout(("region", "branch"), "turnover", **more), [parse_rule("p:20")])
 
 
 def test_a_jj_file_carries_the_groups_as_cells_and_equations(tmp_path):

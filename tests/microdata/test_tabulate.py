@@ -23,9 +23,7 @@ RULES = {
     "p:10": ("p", 10), "p:35": ("p", 35), "pq:10,50": ("pq", 10, 50),
 }  # fmt: skip
 PARENTS = {"a": {"a1": "A", "a2": "A", "a3": "B", "a4": "B"}}
-HIERARCHY = Dimension(
-    "a", ("a1", "a2", "a3", "a4", "A", "B", "Total"), np.array([4, 4, 5, 5, 6, 6, -1], np.int32)
-)
+HIERARCHY = Dimension("a", ("a1", "a2", "a3", "a4", "A", "B", "Total"), np.array([4, 4, 5, 5, 6, 6, -1], np.int32))
 
 
 def random_records(seed: int, *, weights: bool = False, negative: bool = False) -> list[dict[str, str]]:
@@ -88,10 +86,7 @@ def test_every_cell_and_level_matches_the_definition_of_the_rules(tmp_path, seed
 
 
 def labels(table) -> list[tuple[str, ...]]:
-    return [
-        tuple(d.codes[c] for d, c in zip(table.grid.dimensions, row, strict=True))
-        for row in table.grid.coordinate
-    ]
+    return [tuple(d.codes[c] for d, c in zip(table.grid.dimensions, row, strict=True)) for row in table.grid.coordinate]
 
 
 def test_the_result_does_not_depend_on_the_number_of_threads(tmp_path):
@@ -111,8 +106,7 @@ def test_parquet_and_csv_give_the_same_table(tmp_path):
     columns["v"] = [float(v) for v in columns["v"]]
     pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "m.parquet")
     tables = [
-        tabulate(tmp_path / name, Layout(("a", "b"), "v"), [parse_rule("p:10")])
-        for name in ("m.csv", "m.parquet")
+        tabulate(tmp_path / name, Layout(("a", "b"), "v"), [parse_rule("p:10")]) for name in ("m.csv", "m.parquet")
     ]
     assert np.array_equal(tables[0].value * tables[1].scale, tables[1].value * tables[0].scale)
     assert np.array_equal(tables[0].primary, tables[1].primary)

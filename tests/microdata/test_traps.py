@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gpuga
-from gpuga.microdata import Layout, Zeros, parse_rule, tabulate
+from gpuga.microdata import InsiderRisk, Layout, Zeros, insider_risks, parse_rule, tabulate
 from gpuga.table.table import Levels
 
 SINGLETON = """region,branch,turnover
@@ -50,8 +50,7 @@ def write(path, text: str):
 
 def cell(table, *codes: str) -> int:
     names = [
-        tuple(d.codes[c] for d, c in zip(table.grid.dimensions, row, strict=True))
-        for row in table.grid.coordinate
+        tuple(d.codes[c] for d, c in zip(table.grid.dimensions, row, strict=True)) for row in table.grid.coordinate
     ]
     return names.index(codes)
 
@@ -89,6 +88,8 @@ def test_the_singleton_trap(tmp_path):
     assert gpuga.audit(guarded.table(), pattern).safe
     low, high = insider_view(guarded, pattern, known=a, victim=b)
     assert low < 61 < high
+    assert insider_risks(guarded, with_group) == [InsiderRisk(a, (b,))]
+    assert insider_risks(guarded, pattern) == []
 
 
 HOLDING = """region,branch,firm,holding,turnover
