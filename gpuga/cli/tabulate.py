@@ -17,9 +17,7 @@ from gpuga.cli.options import json_option, quiet_option
     "--rule", "rules", multiple=True, required=True, metavar="RULE",
     help="Primary rule, may be repeated: frequency:m[,range%], nk:n,k, p:p, pq:p,q.",
 )  # fmt: skip
-@click.option(
-    "--out", required=True, type=click.Path(), metavar="TABLE", help="Ends in .csv, .parquet or .jj."
-)
+@click.option("--out", required=True, type=click.Path(), metavar="TABLE", help="Ends in .csv, .parquet or .jj.")
 @click.option("--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension.")
 @click.option("--weight", metavar="COLUMN", help="Sampling weights.")
 @click.option("--respondent", metavar="COLUMN", help="Records of one respondent are one contributor.")
@@ -36,9 +34,7 @@ from gpuga.cli.options import json_option, quiet_option
     help="Cells whose respondents all reported zero: primaries by the rules, always, or never.",
 )  # fmt: skip
 @click.option("--zero-level", default="1", show_default=True, metavar="AMOUNT", help="Level of such a cell.")
-@click.option(
-    "--no-singletons", is_flag=True, help="Do not protect primaries of one line against each other."
-)
+@click.option("--no-singletons", is_flag=True, help="Do not protect primaries of one line against each other.")
 @click.option("--total", default="Total", show_default=True, metavar="CODE", help="The code of totals.")
 @click.option("--delimiter", default=",", show_default=True, help="What separates the columns of a CSV file.")
 @click.option("--threads", type=click.IntRange(1), help="Threads for reading.  [default: all]")
