@@ -56,6 +56,9 @@ def _solve(table: Table, considered: Ints, context: Context) -> Found:
             f"this table would need {variables:,} variables; the classical models are for small tables",
             field="--method",
         )
+    if not len(considered):
+        counts = {"variables": variables, "constraints": len(table.sensitive), "primaries": 0}
+        return Found(table.forced.copy(), details=counts)
     model = _model(table, considered, context.strict)
     details = {"variables": model.num_col_, "constraints": model.num_row_, "primaries": len(considered)}
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -99,18 +102,18 @@ def _model(table: Table, considered: Ints, strict: bool) -> Any:
     tables = 2 * len(considered)
     up, down = _rooms(table, considered, strict)
     lines = csr_array((table.lines.coef.astype(float), table.lines.cell, table.lines.start), shape=(m, n))
-    rows = [hstack([csr_array((m * tables, n)), block_diag([lines] * tables, format="csr")])] if tables else []
+    rows = [hstack([csr_array((m * tables, n)), block_diag([lines] * tables, format="csr")])]
     identity = csr_array(eye_array(n))
     for sign, room in ((-1.0, up), (1.0, down)):
         # change <= up * z, change >= -down * z, both written as "at least 0"
-        limit = vstack([diags_array(r, format="csr") for r in room]) if tables else csr_array((0, n))
-        rows.append(hstack([limit, sign * block_diag([identity] * tables, format="csr")]) if tables else limit)
+        limit = vstack([diags_array(r, format="csr") for r in room])
+        rows.append(hstack([limit, sign * block_diag([identity] * tables, format="csr")]))
     levels, least = _levels(table, considered, strict)
     rows.append(levels)
     primary = np.flatnonzero(table.primary)
     hidden = coo_array((np.ones(len(primary)), (np.arange(len(primary)), primary)), (len(primary), n * (1 + tables)))
     rows.append(hidden.tocsr())
-    matrix = csc_array(vstack([r for r in rows if r.shape[0]], format="csc"))
+    matrix = csc_array(vstack(rows, format="csc"))
     equalities, inequalities = m * tables, 2 * n * tables
     lower = np.concatenate([np.zeros(equalities + inequalities), least, np.ones(len(primary))])
     upper = np.concatenate(

@@ -64,6 +64,7 @@ class Search:
         self.cost = self.problem.cost(self.best)
         self.relaxation = Relaxation(self.problem, self.best)
         self.lower = 0
+        self.exhausted = False
         self.core = CORE_COLUMNS
         self.widest = MOST_EXACT_COLUMNS
 
@@ -77,7 +78,7 @@ class Search:
         self._polish(self.best, 1)
         self.context.progress.stage("branch and bound")
         settled = 0
-        while not self.proven and not clock.expired():
+        while not self.proven and not self.exhausted and not clock.expired():
             settled = self._round(settled)
             self.context.progress.advance(best=self.cost, bound=self.lower)
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
@@ -102,6 +103,9 @@ class Search:
             self.relaxation.tighten(self.context.clock.part(0.15))
             self._raise_lower(self.relaxation.bound)
             return 0
+        # solved to the end without a violated level: where sliding levels were turned into fixed ones the
+        # incumbent may still be dearer than the bound, and no round will change that
+        self.exhausted = whole and answer.finished and gap == 0.0
         if not whole and settled:
             self.core = int(1.6 * self.core)
             if self.core >= int(useful.sum()):

@@ -1,0 +1,97 @@
+"""Cuts and certificates: valid for every safe pattern, whatever floats proposed them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gpuga.bounds.certificate import certify
+from gpuga.bounds.relaxation import Relaxation
+from gpuga.bounds.rounding import Rounded
+from gpuga.circuits.paths import blurred, plain
+from gpuga.context import Clock, Context
+from gpuga.errors import Infeasible
+from gpuga.heuristics.plane_problem import plane_problem
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.table.generate import class1, herrington
+from tests.planes import random_plane_table
+
+
+def relaxation_of(table):
+    problem = plane_problem(table, Context())
+    return Relaxation(problem, by_paths(problem, problem.costs(), plain()))
+
+
+def safe_patterns(problem, count):
+    """Safe patterns that have nothing to do with the cuts."""
+    for seed in range(count):
+        start = problem.candidate & (np.random.default_rng(seed).random(problem.shape) < 0.02 * (seed % 4))
+        yield by_paths(problem, problem.costs(), blurred(seed, seed % 2 == 0, True), start=start, clean=seed % 3 > 0)
+
+
+@pytest.mark.parametrize("table", [class1(40, 40, 1), herrington(30, 30, 0.03, 1)], ids=["class1", "herrington"])
+def test_every_safe_pattern_satisfies_every_cut(table):
+    relaxation = relaxation_of(table)
+    relaxation.tighten(Clock())
+    problem = relaxation.problem
+    assert len(relaxation.cuts) > 20
+    every = np.arange(problem.weight.size)
+    for pattern in safe_patterns(problem, 12):
+        hidden = pattern.ravel()
+        for cut in relaxation.cuts:
+            coefficient = cut.coefficients(problem.net, every)
+            assert coefficient[hidden & problem.candidate.ravel()].sum() >= cut.rhs
+
+
+def test_zero_half_cuts_are_found_and_raise_the_bound_of_count_tables():
+    relaxation = relaxation_of(class1(30, 30, 1))
+    relaxation.tighten(Clock())
+    assert any(isinstance(cut, Rounded) for cut in relaxation.cuts)
+    assert relaxation.bound == 195
+
+
+def test_a_certificate_holds_for_any_multipliers():
+    for seed in range(30):
+        table = random_plane_table(5, 5, seed, largest=50, bounded=seed % 2 == 0, sensitive=0.2)
+        try:
+            relaxation = relaxation_of(table)
+        except Infeasible:
+            continue
+        relaxation.tighten(Clock())
+        problem = relaxation.problem
+        least = min((problem.cost(p) for p in safe_patterns(problem, 6)), default=0)
+        random = np.random.default_rng(seed)
+        for _ in range(5):
+            multipliers = random.exponential(20, len(relaxation.cuts)) * (random.random(len(relaxation.cuts)) < 0.5)
+            assert certify(problem, relaxation.cuts, multipliers, 1).bound <= least
+        assert relaxation.bound <= least
+
+
+def test_a_certificate_equals_the_sum_in_rationals():
+    relaxation = relaxation_of(herrington(20, 20, 0.03, 2))
+    relaxation.tighten(Clock())
+    problem, shift = relaxation.problem, relaxation.certificate.shift
+    multipliers = relaxation.multipliers
+    found = certify(problem, relaxation.cuts, multipliers, 1)
+    exact = Fraction(0)
+    reduced = [Fraction(int(w)) for w in problem.weight.ravel()]
+    for cut, y in zip(relaxation.cuts, multipliers, strict=True):
+        fixed = Fraction(int(np.floor(max(0.0, y) * 2.0**shift)), 2**shift)
+        exact += fixed
+        for place, c in enumerate(cut.coefficients(problem.net, np.arange(problem.weight.size))):
+            reduced[place] -= fixed * Fraction(int(c), cut.rhs)
+    exact += sum(min(Fraction(0), r) for r, c in zip(reduced, problem.candidate.ravel(), strict=True) if c)
+    assert Fraction(found.total, 2**found.shift) <= exact
+    assert float(exact - Fraction(found.total, 2**found.shift)) < 1e-3
+
+
+def test_cells_that_are_removed_are_in_no_cheaper_pattern():
+    table = class1(20, 20, 3)
+    relaxation = relaxation_of(table)
+    relaxation.tighten(Clock())
+    problem = relaxation.problem
+    for pattern in safe_patterns(problem, 8):
+        cost = problem.cost(pattern)
+        assert not (pattern & relaxation.certificate.removable(cost + relaxation.step)).any()
