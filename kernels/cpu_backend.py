@@ -41,6 +41,7 @@ from .logic.boxes import BEGIN, END, cheapest_box
 from .logic.circuits import is_whole, swap_gain, used_word, word_cost
 from .logic.compile import device, parallel
 from .logic.flow import covers, depends, ends, finer, keep_witness, lane_verdict, reach
+from .logic.levels import flood, open_arcs, task_bit
 from .logic.lines import line_exposes, line_room, tightened
 from .logic.network import (
     build_network,
@@ -156,13 +157,9 @@ def _screen(
     possible: NDArray[np.uint8],
     begin: int,
     end: int,
-    both: bool,
     verdicts: Verdicts,
 ) -> None:
-    """Reachability of tasks begin..end in patterns first..last (at most 64), all patterns in one word.
-
-    Looks for a path of full capacity and, with `both`, also for any path at all.
-    """
+    """Reachability of tasks begin..end in patterns first..last (at most 64), all patterns in one word."""
     height, words = bits.shape[1], bits.shape[2]
     nodes = height + forward.shape[1]
     united = np.empty((height, words), np.uint64)
@@ -187,15 +184,12 @@ def _screen(
                 node_start, target, twin, capacity, lanes, arcs, own, source, sink, need[t], lanes[own],
                 reached, queue, queued,
             )  # fmt: skip
-            any_path = lanes[own] & ~through
-            if both:
-                any_path = reach(
-                    node_start, target, twin, capacity, lanes, arcs, own, source, sink, 1, any_path,
-                    reached, queue, queued,
-                )  # fmt: skip
+            any_path = reach(
+                node_start, target, twin, capacity, lanes, arcs, own, source, sink, 1, lanes[own] & ~through, reached,
+                queue, queued,
+            )  # fmt: skip
         for p in range(first, last):
-            if verdicts[p, t] == UNDECIDED:
-                verdicts[p, t] = lane_verdict(through, any_path, p - first)
+            verdicts[p, t] = lane_verdict(through, any_path, p - first)
 
 
 @device
@@ -207,35 +201,60 @@ def _decide(
     column: Int32,
     upward: NDArray[np.uint8],
     need: Int64,
-    begin: int,
-    end: int,
+    possible: NDArray[np.uint8],
     verdicts: Verdicts,
 ) -> None:
-    """Maximum flow for the tasks begin..end of one pattern that reachability left undecided."""
-    undecided = 0
-    for t in range(begin, end):
-        if verdicts[t] == UNDECIDED:
-            undecided += 1
-    if undecided == 0:
-        return
-    nodes = forward.shape[0] + forward.shape[1]
+    """Decide all tasks of one pattern (sorted by need): one flood for all, then maximum flow for what is left."""
+    height, nodes, tasks = forward.shape[0], forward.shape[0] + forward.shape[1], row.shape[0]
     arcs, node_start, target, twin, capacity = _network(rows, forward, reverse)
-    parent, queue = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
-    room, mark, stamp = np.empty(2 * arcs, np.int64), np.zeros(nodes, np.int32), np.zeros(1, np.int32)
-    for t in range(begin, end):
+    words = (tasks + 63) // 64
+    own, opened = np.empty(tasks, np.int32), np.empty((2 * arcs, words), np.uint64)
+    reached = np.zeros((nodes, words), np.uint64)
+    parent, queue, mark = np.empty(nodes, np.int32), np.empty(nodes, np.int32), np.zeros(nodes, np.int32)
+    for t in range(tasks):
+        own[t] = find_arc(node_start, target, row[t], height + column[t])
+        if need[t] <= 0:
+            verdicts[t] = SAFE
+        elif verdicts[t] == UNDECIDED:
+            if own[t] < 0 or possible[t] == 0:
+                verdicts[t] = UNSAFE
+            else:
+                source, sink = ends(row[t], column[t], upward[t], height)
+                reached[source, t >> 6] |= ONE << np.uint64(t & 63)
+    open_arcs(capacity, twin, arcs, need, own, opened)
+    flood(node_start, target, opened, reached, queue, mark)
+    for v in range(nodes):
+        mark[v] = 0
+    room, stamp = np.empty(2 * arcs, np.int64), np.zeros(1, np.int32)
+    for t in range(tasks):
         if verdicts[t] != UNDECIDED:
             continue
-        own = find_arc(node_start, target, row[t], forward.shape[0] + column[t])
-        source, sink = ends(row[t], column[t], upward[t], forward.shape[0])
-        covered = covers(
-            node_start, target, twin, capacity, arcs, own, source, sink, need[t], finer(need[t]), room,
-            parent, queue, mark, stamp,
+        source, sink = ends(row[t], column[t], upward[t], height)
+        safe = task_bit(reached, sink, t) or covers(
+            node_start, target, twin, capacity, arcs, own[t], source, sink, need[t], finer(need[t]), room, parent, queue,
+            mark, stamp,
         )  # fmt: skip
-        verdicts[t] = SAFE if covered else UNSAFE
+        verdicts[t] = SAFE if safe else UNSAFE
 
 
 @parallel
-def _verdicts(
+def _safe(
+    bits: Bits,
+    forward: Int64,
+    reverse: Int64,
+    row: Int32,
+    column: Int32,
+    upward: NDArray[np.uint8],
+    need: Int64,
+    possible: NDArray[np.uint8],
+    verdicts: Verdicts,
+) -> None:
+    for p in prange(bits.shape[0]):
+        _decide(bits[p], forward, reverse, row, column, upward, need, possible, verdicts[p])
+
+
+@parallel
+def _reachability(
     bits: Bits,
     forward: Int64,
     reverse: Int64,
@@ -245,37 +264,17 @@ def _verdicts(
     need: Int64,
     possible: NDArray[np.uint8],
     chunks: int,
-    exact: bool,
     verdicts: Verdicts,
 ) -> None:
-    """Screen, then (with `exact`) decide.
-
-    A work item is a group of 64 patterns and one of `chunks` parts of the tasks.
-    """
+    """A work item is a group of 64 patterns and one of `chunks` parts of the tasks."""
     patterns, tasks = verdicts.shape
     for item in prange((patterns + 63) // 64 * chunks):
         group, chunk = item // chunks, item % chunks
         begin, end = tasks * chunk // chunks, tasks * (chunk + 1) // chunks
-        first, last = group * 64, min(patterns, group * 64 + 64)
         _screen(
-            bits,
-            first,
-            last,
-            forward,
-            reverse,
-            row,
-            column,
-            upward,
-            need,
-            possible,
-            begin,
-            end,
-            not exact,
-            verdicts,
-        )
-        if exact:
-            for p in range(first, last):
-                _decide(bits[p], forward, reverse, row, column, upward, need, begin, end, verdicts[p])
+            bits, group * 64, min(patterns, group * 64 + 64), forward, reverse, row, column, upward, need, possible,
+            begin, end, verdicts,
+        )  # fmt: skip
 
 
 @parallel
@@ -593,9 +592,15 @@ class CpuBackend:
         return whole
 
     def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
-        packed = resident(patterns, plane.columns)
-        verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
-        self._decide(packed, plane, tasks, verdicts, exact=False)
+        packed, flow = resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
+        verdicts = np.empty((packed.count, len(tasks)), np.uint8)
+        # A few groups of 64 patterns would leave threads idle: then the tasks are split as well.
+        chunks = max(1, min(len(tasks), 16 // max(1, (packed.count + 63) // 64)))
+        with _threads(verdicts.size * (plane.rows + plane.columns)):
+            _reachability(
+                packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need,
+                flow.possible, chunks, verdicts,
+            )  # fmt: skip
         return verdicts
 
     def safe(
@@ -607,22 +612,19 @@ class CpuBackend:
         chromosomes: Int32 | None = None,
     ) -> Bools:
         packed = resident(patterns, plane.columns)
+        order = np.argsort(tasks.need, kind="stable")
+        flow = FlowTasks.of(plane, tasks.take(order))
         verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
         if pool is not None and chromosomes is not None:
-            verdicts[self.circuits_whole(packed, pool, chromosomes)] = SAFE
-        self._decide(packed, plane, tasks, verdicts, exact=True)
-        return np.equal(verdicts, SAFE)
-
-    def _decide(self, packed: Patterns, plane: Plane, tasks: Tasks, verdicts: Verdicts, exact: bool) -> None:
-        """Replace the verdicts that are still UNDECIDED, as far as reachability (and maximum flow) can."""
-        flow = FlowTasks.of(plane, tasks)
-        # A few groups of 64 patterns would leave threads idle: then the tasks are split as well.
-        chunks = max(1, min(len(tasks), 16 // max(1, (packed.count + 63) // 64)))
+            verdicts[self.circuits_whole(packed, pool, chromosomes)[:, order]] = SAFE
         with _threads(verdicts.size * (plane.rows + plane.columns)):
-            _verdicts(
+            _safe(
                 packed.bits, plane.forward, plane.reverse, flow.row, flow.column, flow.upward, flow.need,
-                flow.possible, chunks, exact, verdicts,
+                flow.possible, verdicts,
             )  # fmt: skip
+        safe = np.empty(verdicts.shape, np.bool_)
+        safe[:, order] = verdicts == SAFE
+        return safe
 
     def remove_redundant(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
