@@ -14,7 +14,7 @@ from numba import get_num_threads, prange, set_num_threads
 from numpy.typing import NDArray
 
 from .backend import Circuits, Population, Rectangles, Union
-from .host import box_room, cell_order, circuits_of, line_orders, resident, word_seed
+from .host import box_room, cell_order, circuits_of, line_orders, line_pushes, resident, word_seed
 from .layout import (
     INFINITE,
     SAFE,
@@ -105,23 +105,34 @@ def _line_totals(
 def _quick_unsafe(
     bits: Bits,
     columns: int,
-    start: Int64,
-    cell: Int32,
-    coef: Int64,
     cell_start: Int64,
     cell_line: Int32,
     line_coef: Int64,
+    lines: int,
     up: Int64,
     down: Int64,
+    rise_of: Int64,
+    fall_of: Int64,
     task_cell: Int32,
     direction: NDArray[np.int8],
     need: Int64,
     unsafe: Bools,
 ) -> None:
     for p in prange(bits.shape[0]):
+        rises, falls = np.zeros(lines, np.int64), np.zeros(lines, np.int64)
+        for i in range(bits.shape[1]):
+            for w in range(bits.shape[2]):
+                word = bits[p, i, w]
+                while word != ZERO:
+                    single = lowest(word)
+                    word ^= single
+                    c = i * columns + w * 64 + position(single)
+                    for q in range(cell_start[c], cell_start[c + 1]):
+                        rises[cell_line[q]] += rise_of[q]
+                        falls[cell_line[q]] += fall_of[q]
         for t in range(task_cell.shape[0]):
             unsafe[p, t] = line_exposes(
-                bits[p], columns, start, cell, coef, cell_start, cell_line, line_coef, up, down,
+                bits[p], columns, cell_start, cell_line, line_coef, up, down, rise_of, fall_of, rises, falls,
                 task_cell[t], direction[t], need[t],
             )  # fmt: skip
 
@@ -575,12 +586,12 @@ class CpuBackend:
 
     def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
         packed = resident(patterns)
+        rise, fall = owned(up, np.int64).ravel(), owned(down, np.int64).ravel()
         unsafe = np.empty((packed.count, len(tasks)), np.bool_)
-        with _threads(unsafe.size * 64):
+        with _threads(packed.bits.size * 64):
             _quick_unsafe(
-                packed.bits, packed.columns, lines.start, lines.cell, lines.coef, lines.cell_start, lines.line,
-                lines.line_coef, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), tasks.cell,
-                tasks.direction, tasks.need, unsafe,
+                packed.bits, packed.columns, lines.cell_start, lines.line, lines.line_coef, lines.count, rise, fall,
+                *line_pushes(lines, rise, fall, tasks), tasks.cell, tasks.direction, tasks.need, unsafe,
             )  # fmt: skip
         return unsafe
 

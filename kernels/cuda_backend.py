@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from . import cuda_kernels as kernels
 from .backend import Circuits, Population, Rectangles, Union, warn
 from .cpu_backend import CpuBackend
-from .host import box_room, cell_order, circuits_of, line_orders, word_seed
+from .host import box_room, cell_order, circuits_of, line_orders, line_pushes, word_seed
 from .layout import (
     SAFE,
     UNDECIDED,
@@ -184,21 +184,25 @@ class CudaBackend:
     def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
         xp, packed = self.xp, self._resident(patterns)
         line, task = self._on_device(lines), self._on_device(tasks)
-        rise, fall = xp.asarray(owned(up, np.int64).ravel()), xp.asarray(owned(down, np.int64).ravel())
+        bounds = owned(up, np.int64).ravel(), owned(down, np.int64).ravel()
+        rise, fall = (xp.asarray(bound) for bound in bounds)
+        pushes = [xp.asarray(push) for push in line_pushes(lines, *bounds, tasks)]
         unsafe = np.empty((packed.count, len(tasks)), np.bool_)
 
         def on_device(first: int, last: int) -> None:
-            found = xp.empty((last - first, len(tasks)), np.uint8)
+            bits, found = packed.bits[first:last], xp.empty((last - first, len(tasks)), np.uint8)
+            room = [xp.zeros((last - first, lines.count), np.int64) for _ in range(2)]
+            self._launch("line_reach", bits.size, bits, packed.columns, line.cell_start, line.line, *pushes, *room)
             self._launch(
-                "quick_unsafe", found.size, packed.bits[first:last], packed.columns, line.start, line.cell, line.coef,
-                line.cell_start, line.line, line.line_coef, rise, fall, task.cell, task.direction, task.need, found,
+                "quick_unsafe", found.size, bits, packed.columns, line.cell_start, line.line, line.line_coef, rise,
+                fall, *pushes, *room, task.cell, task.direction, task.need, found,
             )  # fmt: skip
             unsafe[first:last] = self.to_host(found)
 
         def on_cpu(first: int, last: int) -> None:
             unsafe[first:last] = self._cpu.quick_unsafe(self._host(packed, first, last), lines, up, down, tasks)
 
-        self._in_batches(packed.count, len(tasks), on_device, on_cpu)
+        self._in_batches(packed.count, len(tasks) + 16 * lines.count, on_device, on_cpu)
         return unsafe
 
     def unpick(

@@ -124,22 +124,29 @@ def line_totals(bits, columns, cell_start, cell_line, values, counts, sums):  # 
         x += cuda.gridsize(1)
 
 
+def line_reach(bits, columns, cell_start, cell_line, rise_of, fall_of, rises, falls):  # type: ignore[no-untyped-def]
+    """One thread per word of a pattern: how far the suppressed cells can push each line, added atomically."""
+    words = bits.shape[1] * bits.shape[2]
+    x = cuda.grid(1)
+    while x < bits.shape[0] * words:
+        p = x // words
+        i = (x - p * words) // bits.shape[2]
+        w = x - p * words - i * bits.shape[2]
+        word = bits[p, i, w]
+        while word != ZERO:
+            single = np.uint64(lowest(word))
+            word ^= single
+            c = i * columns + w * 64 + position(single)
+            for q in range(cell_start[c], cell_start[c + 1]):
+                cuda.atomic.add(rises, (p, cell_line[q]), rise_of[q])
+                cuda.atomic.add(falls, (p, cell_line[q]), fall_of[q])
+        x += cuda.gridsize(1)
+
+
 def quick_unsafe(  # type: ignore[no-untyped-def]
-    bits,
-    columns,
-    start,
-    cell,
-    coef,
-    cell_start,
-    cell_line,
-    line_coef,
-    up,
-    down,
-    task_cell,
-    direction,
-    need,
-    unsafe,
-):
+    bits, columns, cell_start, cell_line, line_coef, up, down, rise_of, fall_of, rises, falls, task_cell, direction,
+    need, unsafe,
+):  # fmt: skip
     """One thread per pattern and task."""
     tasks = task_cell.shape[0]
     x = cuda.grid(1)
@@ -147,8 +154,8 @@ def quick_unsafe(  # type: ignore[no-untyped-def]
         p = x // tasks
         t = x - p * tasks
         exposed = line_exposes(
-            bits[p], columns, start, cell, coef, cell_start, cell_line, line_coef, up, down, task_cell[t],
-            direction[t], need[t],
+            bits[p], columns, cell_start, cell_line, line_coef, up, down, rise_of, fall_of, rises[p], falls[p],
+            task_cell[t], direction[t], need[t],
         )  # fmt: skip
         unsafe[p, t] = 1 if exposed else 0
         x += cuda.gridsize(1)
@@ -525,7 +532,8 @@ _FLOW_SCRATCH = "l2 i2 i2 i2 i2"
 KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "union": (union, "l1 i1 i2 l1 w2 l w3 i2 l1", THREADS),
     "line_totals": (line_totals, "w3 l l1 i1 l1 i2 l2", THREADS),
-    "quick_unsafe": (quick_unsafe, "w3 l l1 i1 l1 l1 i1 l1 l1 l1 i1 c1 l1 b2", THREADS),
+    "line_reach": (line_reach, "w3 l l1 i1 l1 l1 l2 l2", THREADS),
+    "quick_unsafe": (quick_unsafe, "w3 l l1 i1 l1 l1 l1 l1 l1 l2 l2 i1 c1 l1 b2", THREADS),
     "circuits_whole": (circuits_whole, "w3 l l1 i1 i2 b2", THREADS),
     "count_suppressed": (count_suppressed, "w3 i1", THREADS),
     "unite": (unite, "w3 w3", THREADS),

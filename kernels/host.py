@@ -7,7 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from .backend import Circuits, Population
-from .layout import INFINITE, MAX_BOX, Bools, Grid, Int32, Int64, Patterns, Pool, owned, pack, unpack
+from .layout import (
+    INFINITE,
+    MAX_BOX,
+    Bools,
+    Grid,
+    Int32,
+    Int64,
+    Lines,
+    Patterns,
+    Pool,
+    Tasks,
+    owned,
+    pack,
+    unpack,
+)
 
 
 def resident(patterns: Population, columns: int | None = None) -> Patterns:
@@ -37,6 +51,19 @@ def _orders(table: Int64) -> Int32:
     order = np.argsort(priced, axis=1, kind="stable")
     order[np.take_along_axis(priced, order, axis=1) == last] = -1
     return owned(order, np.int32)
+
+
+def line_pushes(lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> tuple[Int64, Int64]:
+    """How far each cell can push the sum of each of its lines (up, down), in the order of `lines.line`.
+
+    Cells count with no more than any task needs: that changes no verdict, and unbounded cells do not overflow sums.
+    """
+    cell = np.repeat(np.arange(lines.cells), np.diff(lines.cell_start))
+    factor = np.abs(lines.line_coef)
+    cap = int(tasks.need.max(initial=0)) * int(factor.max(initial=1))
+    rise, fall = np.minimum(up, cap)[cell] * factor, np.minimum(down, cap)[cell] * factor
+    positive = lines.line_coef > 0
+    return owned(np.where(positive, rise, fall), np.int64), owned(np.where(positive, fall, rise), np.int64)
 
 
 @dataclass(frozen=True)

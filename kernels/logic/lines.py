@@ -14,62 +14,38 @@ from .compile import device
 
 
 @device
-def counter_room(
-    rows: Bits,
-    columns: int,
-    start: Int64,
-    cell: Int32,
-    coef: Int64,
-    up: Int64,
-    down: Int64,
-    line: int,
-    own: int,
-    push: int,
-    cap: int,
-) -> int:
-    """How far the other suppressed cells of a line can move the line's sum against `push` (+1 or -1).
-
-    Every cell counts with at most `cap`, so that unbounded cells do not overflow the sum.
-    """
-    room = 0
-    for e in range(start[line], start[line + 1]):
-        c = cell[e]
-        if c == own or not cell_bit(rows, columns, c):
-            continue
-        able = down[c] if (coef[e] > 0) == (push > 0) else up[c]
-        factor = coef[e] if coef[e] > 0 else -coef[e]
-        room += min(able, cap) * factor
-        if room >= cap:
-            return cap
-    return room
-
-
-@device
 def line_exposes(
     rows: Bits,
     columns: int,
-    start: Int64,
-    cell: Int32,
-    coef: Int64,
     cell_start: Int64,
     cell_line: Int32,
     line_coef: Int64,
     up: Int64,
     down: Int64,
+    rise_of: Int64,
+    fall_of: Int64,
+    rises: Int64,
+    falls: Int64,
     own: int,
     direction: int,
     need: int,
 ) -> bool:
-    """Does some single line prove that cell `own` cannot move by `need`?  (Also when it is published.)"""
+    """Does some single line prove that cell `own` cannot move by `need`?  (Also when it is published.)
+
+    `rise_of` and `fall_of` say how far each cell can push the sum of each of its lines up and down (no further than
+    any task needs), `rises` and `falls` int64[m] what the suppressed cells of a line can do together.
+    """
     if need <= 0:
         return False
     if (up[own] if direction > 0 else down[own]) < need or not cell_bit(rows, columns, own):
         return True
     for q in range(cell_start[own], cell_start[own + 1]):
+        line = cell_line[q]
         factor = line_coef[q] if line_coef[q] > 0 else -line_coef[q]
-        push = direction if line_coef[q] > 0 else -direction
-        wanted = need * factor
-        if counter_room(rows, columns, start, cell, coef, up, down, cell_line[q], own, push, wanted) < wanted:
+        # What pushes the line's sum up must be taken back by the fall of its other cells.
+        pushes_up = (line_coef[q] > 0) == (direction > 0)
+        others = falls[line] - fall_of[q] if pushes_up else rises[line] - rise_of[q]
+        if others < need * factor:
             return True
     return False
 

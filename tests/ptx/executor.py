@@ -47,9 +47,7 @@ class Module:
                 "-fPIC",
                 f"-I{HERE}",
             ]
-            run = subprocess.run(
-                ["gcc", *options, str(path), "-o", str(made)], capture_output=True, text=True
-            )
+            run = subprocess.run(["gcc", *options, str(path), "-o", str(made)], capture_output=True, text=True)
             if run.returncode:
                 raise PtxError(run.stderr[:2000])
             made.replace(library)
@@ -74,9 +72,7 @@ class Module:
                 ranges += [value.ctypes.data, value.ctypes.data + value.nbytes]
                 value = value.ctypes.data
             size = width(parameter.kind)
-            block[parameter.offset : parameter.offset + size] = (int(value) % 2 ** (8 * size)).to_bytes(
-                size, "little"
-            )
+            block[parameter.offset : parameter.offset + size] = (int(value) % 2 ** (8 * size)).to_bytes(size, "little")
         message = ctypes.create_string_buffer(300)
         errors = self.library.launch(
             (ctypes.c_char * len(block)).from_buffer(block), blocks, threads, (ctypes.c_uint64 * len(ranges))(*ranges),

@@ -104,9 +104,7 @@ def notices(bug: Bug, kernels: ModuleType, seeds: int = SEEDS) -> bool:
     """Does some schedule of threads on some population show the bug?"""
     for number, (order, preempt) in enumerate(SCHEDULES):
 
-        def launch(
-            name: str, blocks: int, *arguments: Any, order: str = order, preempt: int = preempt
-        ) -> None:
+        def launch(name: str, blocks: int, *arguments: Any, order: str = order, preempt: int = preempt) -> None:
             if blocks > 0:
                 module = executable(kernels if name == bug.kernel else cuda_kernels, name, "sm_80")
                 module.launch(blocks, cuda_kernels.KERNELS[name][2], list(arguments), order, 1, preempt)

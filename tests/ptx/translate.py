@@ -9,11 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-C_TYPES = {
-    f"{kind}{bits}": f"{'int' if kind == 's' else 'uint'}{bits}_t"
-    for kind in "bus"
-    for bits in (8, 16, 32, 64)
-}
+C_TYPES = {f"{kind}{bits}": f"{'int' if kind == 's' else 'uint'}{bits}_t" for kind in "bus" for bits in (8, 16, 32, 64)}
 C_TYPES["pred"] = "bool"
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 COMPARE = {
@@ -75,9 +71,7 @@ def align(offset: int, to: int) -> int:
 
 def parse(ptx: str) -> Kernel:
     """Find the one kernel of a PTX module."""
-    text = re.sub(
-        r"//[^\n]*", "", re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), ptx, flags=re.S)
-    )
+    text = re.sub(r"//[^\n]*", "", re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), ptx, flags=re.S))
     shared, offset = {}, 0
     for match in re.finditer(r"\.shared\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\s+([\w$]+)(?:\[(\d+)\])?;", text):
         offset = align(offset, int(match[1] or width(match[2])))
@@ -168,8 +162,7 @@ class Translator:
         names = [x.strip() for x in ops[0].strip("{} ").split(",")]
         size = width(kind)
         taken = "".join(
-            f"memcpy(&v, at + {x * size}, {size}); {self.write(name, kind, 'v')}"
-            for x, name in enumerate(names)
+            f"memcpy(&v, at + {x * size}, {size}); {self.write(name, kind, 'v')}" for x, name in enumerate(names)
         )
         pause = "" if space == "param" else " MAYBE_YIELD;"
         where = self.address(ops[1], space, size * len(names), line)
@@ -180,16 +173,13 @@ class Translator:
         values = [x.strip() for x in ops[1].strip("{} ").split(",")]
         size = width(kind)
         put = "".join(
-            f"v = {self.read(value, kind)}; memcpy(at + {x * size}, &v, {size});"
-            for x, value in enumerate(values)
+            f"v = {self.read(value, kind)}; memcpy(at + {x * size}, &v, {size});" for x, value in enumerate(values)
         )
         where = self.address(ops[0], space, size * len(values), line)
         return f"{{ char *at = {where}; {C_TYPES[kind]} v; {put} }}"
 
     def binary(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
-        return self.write(
-            ops[0], kind, f"{self.read(ops[1], kind)} {BINARY[parts[0]]} {self.read(ops[2], kind)}"
-        )
+        return self.write(ops[0], kind, f"{self.read(ops[1], kind)} {BINARY[parts[0]]} {self.read(ops[2], kind)}")
 
     def unary(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         value = self.read(ops[1], kind)
@@ -199,9 +189,7 @@ class Translator:
         return self.write(
             ops[0],
             kind,
-            {"not": f"{sign}{value}", "neg": f"-{value}", "abs": f"({value} < 0 ? -{value} : {value})"}[
-                parts[0]
-            ],
+            {"not": f"{sign}{value}", "neg": f"-{value}", "abs": f"({value} < 0 ? -{value} : {value})"}[parts[0]],
         )
 
     def multiply(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
@@ -254,9 +242,7 @@ class Translator:
     def compare(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         if len(parts) != 3:
             raise PtxError(f"PTX line {line}: {'.'.join(parts)}")
-        return self.write(
-            ops[0], "pred", f"{self.read(ops[1], kind)} {COMPARE[parts[1]]} {self.read(ops[2], kind)}"
-        )
+        return self.write(ops[0], "pred", f"{self.read(ops[1], kind)} {COMPARE[parts[1]]} {self.read(ops[2], kind)}")
 
     def select(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         a, b = self.read(ops[1], kind), self.read(ops[2], kind)
@@ -325,11 +311,7 @@ def translate(ptx: str) -> tuple[Kernel, str]:
     translator, code = Translator(kernel), []
     for match in re.finditer(r"([^;{}:]*?(?:\{[^{};]*\}[^;{}]*?)*);|([\w$]+):", kernel.body):
         statement = (match[1] or "").strip()
-        line = (
-            kernel.first_line
-            + kernel.body[: match.start()].count("\n")
-            + match.group().lstrip("\n").count("\n")
-        )
+        line = kernel.first_line + kernel.body[: match.start()].count("\n") + match.group().lstrip("\n").count("\n")
         register = re.fullmatch(r"\.reg\s+\.(\w+)\s+(.*)", statement, re.S)
         if match[2]:
             code.append(label(match[2]) + ":;")
