@@ -1,8 +1,9 @@
 """Makes the records of the example: turnover of invented enterprises, some of which belong to holdings.
 
     python examples/microdata/make_records.py records.csv --records 20000
- The codes are those of region.hrc and industry.hrc. A few industries are rare and turnover is very uneven, so
-that some cells have one enterprise, and others one that dominates.
+
+The codes are those of region.hrc and industry.hrc. A few industries are rare and turnover is very uneven, so that some
+cells have one enterprise, and others one that dominates.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ def leaves(path: Path) -> list[str]:
     depths = [len(line) - len(line.lstrip("@")) for line in lines]
     below = [*depths[1:], 0]
     return [
-        line.lstrip("@")
-        for line, depth, next_depth in zip(lines, depths, below, strict=True)
-        if next_depth <= depth
+        line.lstrip("@") for line, depth, next_depth in zip(lines, depths, below, strict=True) if next_depth <= depth
     ]
 
 
@@ -61,8 +60,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Make business records.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--records", type=int, default=20_000)
-    parser.add_argument(
-        "--steepness", type=float, default=0.8, help="how much rarer each industry is than the last"
-    )
+    parser.add_argument("--steepness", type=float, default=0.8, help="how much rarer each industry is than the last")
     arguments = parser.parse_args()
     write_records(arguments.out, arguments.records, arguments.steepness)

@@ -2,8 +2,9 @@
 
     python examples/microdata/walk.py --out walk-out
     python examples/microdata/walk.py --out walk-out --records 5000000 --steepness 2.5
- Every step is one command, printed before it runs. `table.csv` and `table.jj` hold every value and stay in
-the office; `published.csv` is what may leave it.
+
+Every step is one command, printed before it runs. `table.csv` and `table.jj` hold every value and stay in the office;
+`published.csv` is what may leave it.
 """
 
 from __future__ import annotations
