@@ -30,10 +30,16 @@ class Method:
         return run
 
 
-DEFAULT = "hypercube"
+DEFAULT = "circuits"
 """The method of `protect` when none is named."""
 
 METHODS: tuple[Method, ...] = (
+    Method(
+        "circuits",
+        "gpuga.evolution.circuits:circuits",
+        "evolution of proof-carrying patterns: certified circuits, LP-guided seeds, kernels, polishing",
+        "after Herrington 2015, Almeida et al. 2008",
+    ),
     Method(
         "hypercube",
         "gpuga.heuristics.hypercube:hypercube",

@@ -1,1 +1,1 @@
-
+"""Evolution: genetic algorithms whose chromosomes carry their own proof of safety, driven by DEAP."""

@@ -1,0 +1,114 @@
+"""Checkpoints: the state of a run as packed arrays with a checksummed manifest, whole or not at all.
+
+One file per checkpoint: a line that names the format, a line of JSON (the manifest: figures, and name, type,
+shape and SHA-256 of every array), the arrays' bytes, and the SHA-256 of everything before it. A new file takes its
+name by an atomic rename after it has reached the disk; the two latest are kept. Nothing in it is a value of a
+cell: circuits are supports, patterns are bits, costs are computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.errors import InputError
+from gpuga.table.table import Table
+
+FORMAT = b"gpuga checkpoint 1\n"
+KEPT = 2
+DIGEST = 32
+_NAME = re.compile(r"generation-(\d{9})\.checkpoint")
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Damaged(Exception):
+    """A checkpoint is not what was written."""
+
+
+def save(folder: Path, generation: int, figures: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write the checkpoint of a generation and remove all but the latest two."""
+    packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    manifest = {"figures": dict(figures), "arrays": [_entry(name, array) for name, array in packed.items()]}
+    body = FORMAT + json.dumps(manifest, sort_keys=True).encode() + b"\n"
+    body += b"".join(array.tobytes() for array in packed.values())
+    target = folder / f"generation-{generation:09d}.checkpoint"
+    part = folder / f".{target.name}.{os.getpid()}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(part, "wb") as file:
+            file.write(body + hashlib.sha256(body).digest())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", path=folder, field="--checkpoint") from None
+    for old in _found(folder)[KEPT:]:
+        old.unlink(missing_ok=True)
+
+
+def load(folder: Path) -> tuple[dict[str, Any], Arrays] | None:
+    """The latest checkpoint that is whole, with a warning about those that are not; None if there is none yet."""
+    found = _found(folder)
+    for path in found:
+        try:
+            return read(path.read_bytes())
+        except (Damaged, OSError) as fault:
+            warnings.warn(f"checkpoint {path.name} is not used: {fault}", stacklevel=2)
+    if found:
+        raise InputError("no checkpoint in it is whole; start again without --resume", path=folder)
+    return None
+
+
+def read(content: bytes) -> tuple[dict[str, Any], Arrays]:
+    """Figures and arrays of a checkpoint's bytes, or `Damaged`."""
+    body, digest = content[:-DIGEST], content[-DIGEST:]
+    if len(content) < DIGEST or hashlib.sha256(body).digest() != digest:
+        raise Damaged("its checksum does not fit")
+    if not body.startswith(FORMAT):
+        raise Damaged("its format is another one")
+    end = body.index(b"\n", len(FORMAT))
+    manifest = json.loads(body[len(FORMAT) : end])
+    arrays: Arrays = {}
+    at = end + 1
+    for entry in manifest["arrays"]:
+        kind, shape = np.dtype(entry["type"]), tuple(entry["shape"])
+        size = kind.itemsize * int(np.prod(shape))
+        piece = body[at : at + size]
+        if hashlib.sha256(piece).hexdigest() != entry["sha256"]:
+            raise Damaged(f"the checksum of {entry['name']} does not fit")
+        arrays[entry["name"]] = np.frombuffer(piece, kind).reshape(shape).copy()
+        at += size
+    return manifest["figures"], arrays
+
+
+def _entry(name: str, array: NDArray[Any]) -> dict[str, Any]:
+    if array.dtype.hasobject:
+        raise TypeError(f"{name} holds Python objects, which are not written")
+    digest = hashlib.sha256(array.tobytes()).hexdigest()
+    return {"name": name, "type": array.dtype.str, "shape": list(array.shape), "sha256": digest}
+
+
+def _found(folder: Path) -> list[Path]:
+    """The checkpoints of a folder, the latest first."""
+    if not folder.is_dir():
+        return []
+    return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), reverse=True)
+
+
+def fingerprint(table: Table, settings: Mapping[str, Any]) -> str:
+    """What a checkpoint belongs to: the table's structure (no values) and the settings that shape a run."""
+    digest = hashlib.sha256()
+    for array in (table.lines.start, table.lines.cell, table.lines.coef, table.status):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(json.dumps(dict(settings), sort_keys=True, default=str).encode())
+    return digest.hexdigest()

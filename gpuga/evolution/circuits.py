@@ -1,0 +1,206 @@
+"""The method `circuits`: walk from a table to its workshop, evolve, and bring the best pattern home."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuga.context import Context
+from gpuga.errors import InputError, printable
+from gpuga.evolution import checkpoint, replacement, selection
+from gpuga.evolution.circuits_ga import INGREDIENTS, POPULATION, REFINED, Circuits, circuits_toolbox, diversity
+from gpuga.evolution.engine import Evolution, begin, evolve
+from gpuga.evolution.individual import Individual
+from gpuga.evolution.plane_workshop import PlaneWorkshop
+from gpuga.evolution.pool import CircuitPool
+from gpuga.evolution.progress import Reporter
+from gpuga.evolution.stopping import Stop
+from gpuga.evolution.table_workshop import TableWorkshop
+from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
+from gpuga.kernels import Stream, get_backend
+from gpuga.protection import Bound, Found
+from gpuga.table.plane import plane_of
+from gpuga.table.table import Mask, Table
+
+PATIENCE = 20
+"""Without a time limit a run ends after so many generations without improvement."""
+
+SECONDS_BETWEEN = 0.2
+"""Checkpoints are not written more often than this."""
+
+MOST_COUNTS = 64_000_000
+"""Use counts (population times columns) that are kept at once; larger tables get smaller populations."""
+
+
+def circuits(table: Table, context: Context) -> Found:
+    """The best pattern that evolution finds; ends at proof, or as the options say."""
+    plane = plane_of(table)
+    if plane is not None:
+        return _plane_circuits(table, problem_of(plane, context.strict), context)
+    run = Run(table, TableWorkshop(table, context), context)
+    run.go()
+    return run.found(table.forced | run.best(), None)
+
+
+def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Found:
+    if not len(problem.levels.place):
+        nothing = np.zeros(problem.shape, bool)
+        return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
+    workshop = PlaneWorkshop(problem, context)
+    run = Run(table, workshop, context, problem.base_cost)
+    run.go()
+    kind = "branch and bound on cuts" if workshop.branched else "cutting planes"
+    bound = Bound(problem.base_cost + workshop.lower, kind, context.clock.spent())
+    return run.found(problem.pattern(run.best().reshape(problem.shape)), bound)
+
+
+class Run:
+    """One run of `circuits` from seeds or from a checkpoint to the end."""
+
+    def __init__(self, table: Table, workshop: PlaneWorkshop | TableWorkshop, context: Context, base: int = 0) -> None:
+        self.table, self.workshop, self.context = table, workshop, context
+        self.operators = Circuits(
+            workshop,
+            context,
+            get_backend(context.backend),
+            CircuitPool(workshop.tasks, workshop.weight),
+            Stream(context.seed, 1),
+            ingredients_off(context),
+            int(context.option("refined", REFINED)),
+        )
+        self.toolbox = circuits_toolbox(self.operators)
+        self._choose_strategies()
+        self.stop = Stop.of(context, None, None if context.clock.seconds is not None else PATIENCE)
+        self.reporter = Reporter(table, context, base)
+        folder = context.options.get("checkpoint")
+        self.folder = None if folder is None else Path(folder)
+        self.saved = -SECONDS_BETWEEN
+        self.evolution: Evolution
+
+    def _choose_strategies(self) -> None:
+        """The user's selection and replacement instead of our own."""
+        context, stream = self.context, self.operators.stream
+        if (name := context.options.get("selection")) is not None:
+            chosen = selection.find_selection(name)
+            self.toolbox.register("select", chosen, stream=stream)
+        if (name := context.options.get("replacement")) is not None:
+            distance = lambda a, b: int((a.genes != b.genes).sum())  # noqa: E731
+            self.toolbox.register("survive", replacement.find_replacement(name, stream, distance))
+
+    def go(self) -> None:
+        """Evolve to the end."""
+        self.evolution = self._resumed() or self._begun()
+        self.operators.hall = self.evolution.hall
+        self.operators.settle(self.evolution.population)
+        self.context.progress.stage("evolution", self.stop.generations)
+        evolve(self.evolution, self.toolbox, self.stop, self._watch, lambda: self.workshop.lower)
+
+    def best(self) -> Mask:
+        """The cells of the best individual."""
+        return self.operators.pool.union(self.evolution.best.genes)
+
+    def found(self, suppressed: Mask, bound: Bound | None) -> Found:
+        """The result with how it was found."""
+        launches = {f"launches_{name}": count for name, count in self.operators.launches.items()}
+        details = {"stopped": self.stop.why, "pool": len(self.operators.pool), **launches}
+        return Found(suppressed, bound, self.evolution.generation, self.evolution.evaluations, details)
+
+    def _begun(self) -> Evolution:
+        size = int(self.context.option("population", POPULATION))
+        population = self.operators.first(size, MOST_COUNTS)
+        return begin(population, self.toolbox)
+
+    def _watch(self, evolution: Evolution) -> None:
+        apart = diversity(evolution.population)
+        self.reporter.tell(evolution, self.workshop.lower, apart, pool=len(self.operators.pool))
+        now = self.context.clock.spent()
+        if self.folder is not None and now - self.saved >= SECONDS_BETWEEN:
+            self.saved = now
+            self._save()
+
+    # --- checkpoints -----------------------------------------------------------------------------------
+
+    def _fingerprint(self) -> str:
+        context = self.context
+        named = ("population", "refined", "without", "selection", "replacement")
+        settings = {name: context.options.get(name) for name in named} | {
+            "method": "circuits",
+            "seed": context.seed,
+            "strict": context.strict,
+        }
+        return checkpoint.fingerprint(self.table, settings)
+
+    def _save(self) -> None:
+        run, operators = self.evolution, self.operators
+        pool = operators.pool.arrays()
+        figures = {
+            "fingerprint": self._fingerprint(),
+            "generation": run.generation,
+            "evaluations": run.evaluations,
+            "position": operators.stream.position,
+            "since": self.stop.since,
+            "width": operators.pool.width,
+        }
+        arrays = {
+            "genes": np.stack([individual.genes for individual in run.population]),
+            "hall": np.stack([individual.genes for individual in run.hall]),
+            "pool_cells": operators.pool.cells,
+            "pool_start": pool.start,
+            "pool_cell": pool.cell,
+            "pool_task": operators.pool.task,
+            **self.workshop.memory(),
+        }
+        assert self.folder is not None
+        checkpoint.save(self.folder, run.generation, figures, arrays)
+
+    def _resumed(self) -> Evolution | None:
+        """The run where its latest checkpoint left it; None if there is none to resume from."""
+        if self.folder is None or not self.context.options.get("resume"):
+            return None
+        loaded = checkpoint.load(self.folder)
+        if loaded is None:
+            return None
+        figures, arrays = loaded
+        if figures["fingerprint"] != self._fingerprint():
+            raise InputError(
+                "its checkpoints are of another table, seed or setting", path=self.folder, field="--resume"
+            )
+        self.context.progress.stage("resume")
+        self.operators.stream.position = figures["position"]
+        self.operators.pool = CircuitPool.of(
+            self.workshop.tasks,
+            self.workshop.weight,
+            arrays["pool_cells"],
+            figures["width"],
+            arrays["pool_start"],
+            arrays["pool_cell"],
+            arrays["pool_task"],
+        )
+        self.workshop.remember(arrays)
+        return self._revived(figures, arrays)
+
+    def _revived(self, figures: dict[str, Any], arrays: checkpoint.Arrays) -> Evolution:
+        evolution = begin([Individual(genes) for genes in arrays["genes"]], self.toolbox)
+        famous = [Individual(genes) for genes in arrays["hall"]]
+        for one, values in zip(famous, self.operators.evaluate(famous), strict=True):
+            one.fitness.values = values
+        evolution.hall.clear()
+        for one in reversed(famous):
+            evolution.hall.update([one])
+        self.operators.evaluate(evolution.population)  # their use counts, again
+        evolution.generation, evolution.evaluations = figures["generation"], figures["evaluations"]
+        self.operators.generation = figures["generation"]
+        self.stop.best, self.stop.since = evolution.best.cost, figures["since"] - 1
+        self.saved = self.context.clock.spent()
+        return evolution
+
+
+def ingredients_off(context: Context) -> frozenset[str]:
+    """The ingredients that the option `without` names."""
+    without = frozenset(context.option("without", ()))
+    if unknown := sorted(without - set(INGREDIENTS)):
+        names = ", ".join(INGREDIENTS)
+        raise InputError(f"unknown ingredient {printable(unknown[0])!r}; there are {names}", field="without")
+    return without

@@ -1,0 +1,90 @@
+"""The loop, on DEAP: a toolbox says how to vary, evaluate and replace; one evaluation per generation.
+
+The toolbox has `map`, `evaluate`, `vary(population) -> offspring` and `replace(population, offspring)`; `vary` is
+usually made of `select`, `mate` and `mutate`, each of which a DEAP user can replace by his own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from deap import base, tools
+
+from gpuga.evolution.individual import assign, same_genes, whole_group
+from gpuga.evolution.selection import costs_of
+from gpuga.evolution.stopping import Stop
+
+HALL = 8
+
+
+@dataclass
+class Evolution:
+    """A run: the population, the hall of fame and DEAP's logbook, one record per generation."""
+
+    population: list[Any]
+    hall: Any
+    logbook: Any = field(default_factory=tools.Logbook)
+    generation: int = 0
+    evaluations: int = 0
+
+    @property
+    def best(self) -> Any:
+        """The best individual ever seen."""
+        return self.hall[0]
+
+
+Watch = Callable[[Evolution], None]
+
+
+def new_toolbox() -> base.Toolbox:
+    """A toolbox whose `map` sends the whole group to `evaluate` in one call."""
+    toolbox = base.Toolbox()
+    toolbox.register("map", whole_group)
+    return toolbox
+
+
+def begin(
+    population: Sequence[Any], toolbox: base.Toolbox, similar: Callable[[Any, Any], bool] = same_genes
+) -> Evolution:
+    """Evaluate the first population."""
+    run = Evolution(list(population), tools.HallOfFame(HALL, similar))
+    run.evaluations += assign(toolbox, run.population)
+    _note(run, run.population)
+    return run
+
+
+def evolve(
+    run: Evolution, toolbox: base.Toolbox, stop: Stop, watch: Watch, lower: Callable[[], int | None]
+) -> Evolution:
+    """Generations until `stop` says so; `watch` is called after each of them, `lower` is a proven bound."""
+    stop.note(run.best.fitness.values[0])
+    while not stop.reached(run.generation, lower()):
+        offspring = toolbox.vary(run.population)
+        run.evaluations += assign(toolbox, offspring)
+        run.population = toolbox.replace(run.population, offspring)
+        run.generation += 1
+        _note(run, offspring)
+        stop.note(run.best.fitness.values[0])
+        watch(run)
+    return run
+
+
+def _note(run: Evolution, fresh: Sequence[Any]) -> None:
+    """Update the hall of fame with the best of the new individuals, and write the record."""
+    if fresh:
+        order = np.argsort(costs_of(fresh), kind="stable")[:HALL]
+        run.hall.update([fresh[z] for z in order])
+    record = statistics().compile(run.population)
+    run.logbook.record(generation=run.generation, evaluations=run.evaluations, **record)
+
+
+def statistics() -> Any:
+    """DEAP statistics over costs (sums of weights, as the summary shows them)."""
+    compiled = tools.Statistics(lambda individual: individual.fitness.values[0])
+    compiled.register("best", min)
+    compiled.register("mean", lambda costs: float(np.mean(costs)))
+    compiled.register("worst", max)
+    return compiled

@@ -1,0 +1,63 @@
+"""What a run shows: figures on the live display, and a log of JSON lines, one per generation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpuga.context import Context
+from gpuga.errors import InputError
+from gpuga.evolution.engine import Evolution
+from gpuga.table.table import Table
+
+
+@dataclass
+class Reporter:
+    """Tells of every generation; costs include what is suppressed beforehand (`base`)."""
+
+    table: Table
+    context: Context
+    base: int = 0
+
+    def __post_init__(self) -> None:
+        path = self.context.options.get("log")
+        self.log = None if path is None else Path(path)
+        self._write("", "a" if self.context.options.get("resume") else "w")
+
+    def _write(self, text: str, mode: str = "a") -> None:
+        if self.log is None:
+            return
+        try:
+            with open(self.log, mode, encoding="utf-8") as file:
+                file.write(text)
+        except OSError as fault:
+            raise InputError(f"cannot be written ({fault.strerror})", path=self.log, field="--log") from None
+
+    def tell(self, run: Evolution, lower: int, diversity: float, **more: int) -> None:
+        """Show a generation and write its row."""
+        row = self._row(run, lower, diversity) | more
+        shown = {"best": row["best"]}
+        if row["gap"] is not None:
+            shown["gap"] = f"{100 * row['gap']:.2f} %"
+        shown |= {"evaluations/s": row["evaluations_per_second"], "diversity": row["diversity"]}
+        self.context.progress.advance(1, **shown)
+        self._write(json.dumps(row) + "\n")
+
+    def _row(self, run: Evolution, lower: int, diversity: float) -> dict[str, Any]:
+        record, best = run.logbook[-1], run.best.fitness.values[0] + self.base
+        bound = lower + self.base
+        spent = max(self.context.clock.spent(), 1e-6)
+        return {
+            "generation": run.generation,
+            "best": self.table.shown_cost(best),
+            "mean": round(float(self.table.shown_cost(self.base)) + record["mean"] / self.table.weight_scale, 6),
+            "worst": self.table.shown_cost(record["worst"] + self.base),
+            "lower_bound": self.table.shown_cost(bound),
+            "gap": best / bound - 1 if bound > 0 else None,
+            "evaluations": run.evaluations,
+            "evaluations_per_second": round(run.evaluations / spent),
+            "diversity": round(diversity, 4),
+            "seconds": round(spent, 3),
+        }

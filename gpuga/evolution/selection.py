@@ -1,0 +1,86 @@
+"""Who mates with whom: selections that a toolbox's `select(individuals, k)` can be.
+
+All draw from a stream of their own, never from the global generator that DEAP's selections use. Herrington's three
+are named as in the paper; `dissimilar` is the one its author wished for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpuga.errors import InputError, printable
+from gpuga.evolution.individual import Individual
+from gpuga.kernels.random import Stream
+from gpuga.table.table import Ints
+
+TOURNAMENT = 3
+CANDIDATES = 4
+
+Select = Callable[[Sequence[Any], int], list[Any]]
+
+
+def costs_of(individuals: Sequence[Any]) -> Ints:
+    """The costs of evaluated individuals (int64[P])."""
+    return np.array([individual.fitness.values[0] for individual in individuals], np.int64)
+
+
+def elite(individuals: Sequence[Any], k: int) -> list[Any]:
+    """The k fittest; again from the fittest where there are fewer."""
+    order = np.argsort(costs_of(individuals), kind="stable")
+    return [individuals[order[z % len(order)]] for z in range(k)]
+
+
+def roulette(individuals: Sequence[Any], k: int, stream: Stream) -> list[Any]:
+    """Fitness-proportional roulette wheel; fitness is how much cheaper one is than the dearest."""
+    costs = costs_of(individuals).astype(np.float64)
+    fitness = costs.max() - costs
+    fitness += max(1.0, float(fitness.max())) / len(individuals)
+    return [individuals[z] for z in stream.choice(fitness, k)]
+
+
+def tournament(individuals: Sequence[Any], k: int, stream: Stream, size: int = TOURNAMENT) -> list[Any]:
+    """Random tournament: k times the fittest of a few drawn at random."""
+    costs = costs_of(individuals)
+    drawn = stream.integers(0, len(individuals), k * size).reshape(k, size)
+    won = drawn[np.arange(k), np.argmin(costs[drawn], axis=1)]
+    return [individuals[z] for z in won]
+
+
+def dissimilar(individuals: Sequence[Individual], k: int, stream: Stream) -> list[Individual]:
+    """Pairs (taker, giver): the taker by tournament, the giver the one of a few with the most other circuits."""
+    pairs = (k + 1) // 2
+    takers = tournament(individuals, pairs, stream, 2)
+    genes = np.stack([individual.genes for individual in individuals])
+    own = np.stack([individual.genes for individual in takers])
+    drawn = stream.integers(0, len(individuals), pairs * CANDIDATES).reshape(pairs, CANDIDATES)
+    different = np.stack([(genes[drawn[:, c]] != own).sum(1) for c in range(CANDIDATES)], axis=1)
+    givers = drawn[np.arange(pairs), np.argmax(different, axis=1)]
+    chosen = [one for pair in zip(takers, givers.tolist(), strict=True) for one in (pair[0], individuals[pair[1]])]
+    return chosen[:k]
+
+
+def portfolio_selection(individuals: Sequence[Any], k: int, stream: Stream) -> list[Any]:
+    """Herrington's probabilistic mixture of selections, drawn anew: roulette 45 %, tournament 45 %, elite 10 %."""
+    draw = float(stream.uniform(1)[0])
+    if draw < 0.45:
+        return roulette(individuals, k, stream)
+    return tournament(individuals, k, stream) if draw < 0.9 else elite(individuals, k)
+
+
+SELECTIONS: dict[str, Callable[..., list[Any]]] = {
+    "elite": lambda individuals, k, stream: elite(individuals, k),
+    "roulette": roulette,
+    "tournament": tournament,
+    "dissimilar": dissimilar,
+}
+
+
+def find_selection(name: str) -> Callable[..., list[Any]]:
+    """The selection of that name, or a sentence that lists the names."""
+    if name not in SELECTIONS:
+        names = ", ".join(SELECTIONS)
+        raise InputError(f"unknown selection {printable(name)!r}; choose one of {names}", field="--selection")
+    return SELECTIONS[name]

@@ -1,0 +1,152 @@
+"""Where circuits of any linear table are made: boxes and attacker LPs in several orders, a MIP over the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.context import Context
+from gpuga.evolution.pool import Supports
+from gpuga.evolution.pool_mip import cheapest_union
+from gpuga.kernels.random import Stream
+from gpuga.table.table import Ints, Mask, Table
+
+SMALL, MIDDLING = 3_000, 20_000
+"""Cells up to which many orders, or at least one more than the plain ones, are tried as seeds."""
+
+ORDERS = 3
+DESTROYED = 12
+"""Tasks whose circuits are given up at once."""
+
+
+class Protected(Cover):
+    """A cover that can start from circuits of which only the supports are known."""
+
+    def adopt(self, task: int, cells: Ints) -> None:
+        """Suppress a circuit and take it as the task's proof; its amounts were exact when it joined the pool."""
+        self._assign(task, (cells.astype(np.int32), np.zeros(len(cells), np.int64), 1))
+
+
+class TableWorkshop:
+    """Makes circuits for all tasks of a table; cells of the table are the cells of the pool."""
+
+    def __init__(self, table: Table, context: Context) -> None:
+        self.table, self.context = table, context
+        self.levels = tasks_for(table, context.strict)
+        self.tasks = len(self.levels)
+        self.weight: Ints = np.where(table.forced, 0, table.weight)
+
+    @property
+    def lower(self) -> int:
+        """Nothing is proven about the least cost of such tables."""
+        return 0
+
+    # --- seeds -----------------------------------------------------------------------------------------
+
+    def seeds(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Supports]]:
+        """The user's patterns, hypercube, incremental, then both in random orders as size and time allow."""
+        for given in self.context.start:
+            yield "start", self._made([], self._largest_first(), given)
+        by_weight = np.argsort(-self.table.weight[self.levels.cell], kind="stable")
+        yield "hypercube", self._made(self._largest_first(), self._largest_first())
+        longest = self.context.clock.spent()
+        if not variety or not self._time_for(longest):
+            return
+        begun = self.context.clock.spent()
+        yield "incremental", self._made([], by_weight)
+        longest = max(longest, self.context.clock.spent() - begun)
+        orders = ORDERS if len(self.table) <= SMALL else 1 if len(self.table) <= MIDDLING else 0
+        for order in stream.permutations(orders, self.tasks):
+            for name, boxed in (("hypercube", order), ("incremental", [])):
+                if not self._time_for(longest):
+                    return
+                yield name, self._made(boxed, order)
+
+    def guide(self) -> None:
+        """There is no relaxation to be guided by."""
+
+    def guided_seeds(self, stream: Stream) -> Iterator[tuple[str, Supports]]:
+        """None."""
+        return iter(())
+
+    def _time_for(self, seconds: float) -> bool:
+        return self.context.clock.left() > 1.5 * seconds
+
+    def _largest_first(self) -> Ints:
+        return np.argsort(-self.levels.need, kind="stable")
+
+    def _made(self, boxed: Sequence[int] | Ints, order: Ints, given: Mask | None = None) -> Supports:
+        """Boxes for the tasks in `boxed`, LPs in `order` for the rest, clean-up."""
+        start = None if given is None else given & self.table.suppressible
+        cover = Protected(self.table, self.levels, self.context, start)
+        cover.by_boxes([int(t) for t in boxed])
+        cover.by_lp(order.tolist())
+        cover.clean_up()
+        return self._supports(cover)
+
+    def _supports(self, cover: Cover) -> Supports:
+        cells = [self._loose(circuit[0]) for circuit in cover.circuit if circuit is not None]
+        start = np.concatenate([[0], np.cumsum([len(c) for c in cells])]).astype(np.int64)
+        return Supports(start, np.concatenate([*cells, np.zeros(0, np.int64)]).astype(np.int64))
+
+    def _loose(self, cells: NDArray[np.int32]) -> Ints:
+        return cells[~self.table.forced[cells]].astype(np.int64)
+
+    # --- mutation --------------------------------------------------------------------------------------
+
+    def refined(self, supports: Supports, guided: bool, seed: int) -> Supports:
+        """The individual with the circuits of a few neighbouring tasks given up and found anew, if cheaper."""
+        stream = Stream(seed)
+        task = np.repeat(np.arange(self.tasks), np.diff(supports.start))
+        if not len(task):
+            return supports
+        cell = supports.cell[stream.integer(0, len(task))]
+        first = task[supports.cell == cell]
+        near = np.unique(task[np.isin(supports.cell, supports.cell[np.isin(task, first)])])
+        given_up = near[stream.permutation(len(near))[:DESTROYED]]
+        cover = self._covered(supports, given_up)
+        order = given_up[stream.permutation(len(given_up))]
+        if stream.integer(0, 2):
+            cover.by_boxes(order.tolist())
+        cover.by_lp(order.tolist())
+        cover.clean_up()
+        made = self._supports(cover)
+        return made if self._cost(made) <= self._cost(supports) else supports
+
+    def cleaned(self, supports: Supports) -> Supports:
+        """The individual without redundant cells."""
+        cover = self._covered(supports, np.zeros(0, np.int64))
+        cover.clean_up()
+        return self._supports(cover)
+
+    def _covered(self, supports: Supports, without: Ints) -> Protected:
+        """A cover of an individual's circuits, but for some tasks."""
+        kept = np.ones(self.tasks, bool)
+        kept[without] = False
+        suppressed = self.table.forced.copy()
+        suppressed[supports.cell[np.repeat(kept, np.diff(supports.start))]] = True
+        cover = Protected(self.table, self.levels, self.context, suppressed)
+        for t in np.flatnonzero(kept).tolist():
+            cover.adopt(t, supports.cell[supports.start[t] : supports.start[t + 1]])
+        return cover
+
+    def _cost(self, supports: Supports) -> int:
+        return int(self.weight[np.unique(supports.cell)].sum())
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Nothing is learnt besides the pool."""
+        return {}
+
+    def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Nothing."""
+
+    # --- polishing -------------------------------------------------------------------------------------
+
+    def polish(self, best: Mask, elite: Sequence[Supports], seed: int) -> list[Supports]:
+        """The cheapest union that takes one of the elite's circuits for each task."""
+        found = cheapest_union(elite, self.weight, self.context.clock)
+        return [] if found is None else [found]
