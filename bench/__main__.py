@@ -8,6 +8,7 @@ import sys
 # Name on the command line -> module with main(arguments: list[str]) -> int.
 COMMANDS = {
     "throughput": "bench.throughput",
+    "plane": "bench.plane",
 }
 
 

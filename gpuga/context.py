@@ -49,7 +49,7 @@ class Clock:
 
     def part(self, share: float) -> Clock:
         """A clock for a share of what is left."""
-        return Clock(None if self.seconds is None else max(0.0, share * self.left()), self)
+        return type(self)(None if self.seconds is None else max(0.0, share * self.left()), self)
 
     def spent(self) -> float:
         """Seconds since the start, without those of compilation."""

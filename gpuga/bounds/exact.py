@@ -14,9 +14,10 @@ import numpy as np
 
 from gpuga.bounds.branching import Branched, branch
 from gpuga.bounds.guided import guided_pattern
+from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, plain
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
@@ -31,8 +32,10 @@ MOST_EXACT_COLUMNS = 3500
 CORE_COLUMNS = 1500
 NODES = 2000
 
-BY_BRANCHING = "branch and bound by HiGHS (floating point)"
-"""Bounds of this kind rest on the solver's tolerances; those by cutting planes are exact."""
+BY_BRANCHING = "branch and bound (floating point)"
+"""Bounds of this kind rest on the solver's tolerances; the others are exact."""
+
+BY_TREE = "branch and bound (exact)"
 
 
 def exact(table: Table, context: Context) -> Found:
@@ -76,17 +79,27 @@ class Search:
         self._raise_lower(self.relaxation.bound)
         self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
         self._polish(self.best, 1)
+        self._polish_on(clock.part(0.2))
         self.context.progress.stage("branch and bound")
         settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
             settled = self._round(settled)
             self.context.progress.advance(best=self.cost, bound=self.lower)
+        if self.proven and self.kind == BY_BRANCHING:
+            self._verify()
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
 
     @property
     def proven(self) -> bool:
         """Whether the incumbent cannot be undercut."""
         return self.lower >= self.cost
+
+    def _verify(self) -> None:
+        """Turn the solver's word into a proof in exact arithmetic, if that does not take too long."""
+        outcome = prove(self.relaxation, self.cost, self.context.clock)
+        self.details.update(proof_nodes=outcome.nodes)
+        if outcome.closed:
+            self.kind = BY_TREE
 
     def _round(self, settled: int) -> int:
         """One branch and bound; returns how many rounds in a row ended without a violated level."""
@@ -95,7 +108,7 @@ class Search:
         whole = int(useful.sum()) <= self.widest
         allowed = useful if whole else self._narrow(useful)
         gap = min(0.02, 0.3 * (self.cost - self.lower) / max(1, self.cost)) if not settled else 0.0
-        answer = branch(self.relaxation, allowed, self.best, gap, NODES, self.context.clock)
+        answer = branch(self.relaxation, allowed, self.best, gap, NODES, self.context.clock.part(0.5))
         if whole:
             self._raise_lower(self._rounded(answer.dual_bound), BY_BRANCHING)
         added = self._learn(answer)
@@ -162,6 +175,18 @@ class Search:
         steps = max(20, min(300, POLISH_WORK // max(1, int(pattern.sum()))))
         if not self.proven and not self.context.clock.expired():
             self._offer(improve(self.problem, pattern, self.costs, steps, seed))
+
+    def _polish_on(self, clock: Clock) -> None:
+        """Where time is limited, local search from the incumbent for a part of it, while it gains.
+
+        Branch and bound finds better patterns, but late.
+        """
+        idle, seed = 0, 2
+        while clock.seconds is not None and idle < 3 and not self.proven and not clock.expired():
+            before = self.cost
+            self._polish(self.best, seed)
+            idle = idle + 1 if self.cost == before else 0
+            seed += 1
 
     def _rounded(self, bound: float) -> int:
         """A float's bound as a cost that patterns can have, after allowing for its tolerance."""

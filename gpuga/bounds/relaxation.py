@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpuga.bounds.certificate import Certificate, certify
 from gpuga.bounds.cuts import Cut, best_cover, cut_of
 from gpuga.bounds.rounding import Key, Rounded, half_cuts
-from gpuga.bounds.separation import Support, Violated, support_of, violated_cuts
+from gpuga.bounds.separation import Support, support_of, violated_cuts
 from gpuga.context import Clock
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.table.table import Ints, Mask
@@ -55,7 +55,7 @@ class Relaxation:
         self.kept: list[bool] = []
         self.known: set[Key] = set()
         self.bases: dict[tuple[bytes, bytes, int, bytes], Cut] = {}
-        self.solver = _solver(problem.weight.ravel()[self.places] / self.unit)
+        self.solver = new_solver(problem.weight.ravel()[self.places] / self.unit)
         self.x: Floats = np.zeros(len(self.places))
         self.multipliers: Floats = np.zeros(0)
         self.objective = 0.0
@@ -94,30 +94,24 @@ class Relaxation:
 
     def separate(self, x: Floats, slack: float, keep: bool = False) -> int:
         """Add the cuts that a (fractional) pattern violates, with their best covers; returns how many."""
-        found = self.violated(x, slack)
+        return self._add_cuts(self.violated_by(x, slack), keep)
+
+    def violated_by(self, x: Floats, slack: float) -> list[Cut]:
+        """The cuts that a (fractional) pattern over `places` violates, with their best covers."""
+        net, levels = self.problem.net, self.problem.plain_levels
+        found = violated_cuts(net, self._support(x), levels, slack)
         places, values = self._positive(x)
-        fresh: list[Cut] = []
-        for z in range(len(found.level)):
-            cut = cut_of(
-                self.problem.net,
-                self.forced,
-                self.problem.plain_levels,
-                int(found.level[z]),
-                found.rows[z],
-                found.columns[z],
-            )
+        cuts: list[Cut] = []
+        for q, rows, columns in zip(found.level, found.rows, found.columns, strict=True):
+            cut = cut_of(net, self.forced, levels, int(q), rows, columns)
             if cut is None:
                 continue
             self.bases.setdefault(cut.key, cut)
-            fresh.append(cut)
-            violation, cover = best_cover(self.problem.net, places, values, cut.rows, cut.columns, cut.rhs)
-            if len(cover) and violation > 1e-3 and (stronger := cut.covered(self.problem.net, cover)):
-                fresh.append(stronger)
-        return self._add_cuts(fresh, keep)
-
-    def violated(self, x: Floats, slack: float) -> Violated:
-        """The node sets whose cuts a pattern over `places` violates."""
-        return violated_cuts(self.problem.net, self._support(x), self.problem.plain_levels, slack)
+            cuts.append(cut)
+            violation, cover = best_cover(net, places, values, cut.rows, cut.columns, cut.rhs)
+            if len(cover) and violation > 1e-3 and (stronger := cut.covered(net, cover)):
+                cuts.append(stronger)
+        return cuts
 
     def add_places(self, places: Ints) -> None:
         """Add columns."""
@@ -173,7 +167,11 @@ class Relaxation:
 
     def _strengthen(self) -> int:
         """Add the most violated covers of all cuts ever found."""
-        places, values = self._positive(self.x)
+        return self._add_cuts(self.covers_violated_by(self.x), False)
+
+    def covers_violated_by(self, x: Floats) -> list[Cut]:
+        """The covers of all cuts ever found that a fractional pattern violates most."""
+        places, values = self._positive(x)
         found = []
         for cut in self.bases.values():
             violation, cover = best_cover(self.problem.net, places, values, cut.rows, cut.columns, cut.rhs)
@@ -182,7 +180,7 @@ class Relaxation:
                 if stronger is not None:
                     found.append((violation, stronger))
         found.sort(key=lambda pair: -pair[0])
-        return self._add_cuts([cut for _, cut in found[:COVERS_AT_ONCE]], False)
+        return [cut for _, cut in found[:COVERS_AT_ONCE]]
 
     def _round(self) -> int:
         """Add zero-half cuts; made of capacity cuts only, halves of halves gain little for much work."""
@@ -258,7 +256,8 @@ def _unit(problem: PlaneProblem, step: int) -> float:
     return max(1.0, float(np.median(weight)) / 100)
 
 
-def _solver(cost: Floats) -> Any:
+def new_solver(cost: Floats) -> Any:
+    """HiGHS with one binary-bounded column per cost and no rows."""
     solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
