@@ -9,6 +9,7 @@ import sys
 COMMANDS = {
     "throughput": "bench.throughput",
     "plane": "bench.plane",
+    "peers-2d": "bench.peers_2d",
 }
 
 

@@ -103,7 +103,8 @@ class Workload:
         cpu, tasks = get_backend("cpu"), len(self.tasks)
         patterns = np.repeat(self.primary[None], count, axis=0)
         orders = Stream(self.seed, 1).permutations(count, tasks)
-        chromosomes, circuits = np.full((count, tasks), -1, np.int32), []
+        chromosomes = np.full((count, tasks), -1, np.int32)
+        circuits: list[tuple[Int32, Int64]] = []
         for step in range(tasks):
             items = np.stack([np.arange(count), orders[:, step]], axis=1).astype(np.int32)
             found = cpu.cheapest_paths(patterns, self.plane, self.tasks, self.weights, items)
@@ -241,9 +242,8 @@ def show(rows: list[Row]) -> None:
             print(f"cpu is {speed['b+c', 'cpu'] / speed['b+c', slow]:,.0f} times {slow} on (b)+(c)")
     for row in rows:
         if row.note == "growth" and row.seconds is not None:
-            print(
-                f"cpu, (b)+(c), {row.patterns:>6} patterns: {1e6 * row.seconds / row.patterns:,.0f} microseconds per pattern"
-            )
+            each = 1e6 * row.seconds / row.patterns
+            print(f"cpu, (b)+(c), {row.patterns:>6} patterns: {each:,.0f} microseconds per pattern")
 
 
 def main(arguments: list[str]) -> int:

@@ -1,7 +1,4 @@
-"""Batched operations on whole populations of patterns.
-
-Plain arrays in, plain arrays out, several back ends.
-"""
+"""Operations on whole populations of patterns at once: plain arrays in, plain arrays out, several back ends."""
 
 from .backend import Backend, available_backends, get_backend
 from .layout import (

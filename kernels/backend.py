@@ -29,10 +29,7 @@ class Union:
 
 @dataclass(frozen=True)
 class Rectangles:
-    """Per item the opposite corner (row, column) int32[Q] and the price int64[Q].
-
-    Row -1 and INFINITE: none.
-    """
+    """Per item the opposite corner `row`, `column` int32[Q] and the price int64[Q]; -1 and INFINITE: none."""
 
     row: Int32
     column: Int32
@@ -122,10 +119,7 @@ class Backend(Protocol):
         ...
 
     def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
-        """(e) int64[Q, T]: cost change of pattern pairs[q.
-
-        0] if it takes circuit t of pattern pairs[q, 1].
-        """
+        """(e) int64[Q, T]: cost change if pattern pairs[q, 0] takes over circuit t of pattern pairs[q, 1]."""
         ...
 
     def cheapest_rectangles(
@@ -211,10 +205,7 @@ class BackendUnavailable(RuntimeError):
 
 
 class BackendWarning(UserWarning):
-    """A back end had to go on in another way than asked.
-
-    For example on the CPU after running out of memory.
-    """
+    """A back end went on in another way than asked, for example on the CPU for lack of device memory."""
 
 
 def warn(message: str) -> None:

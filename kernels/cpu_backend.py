@@ -1,7 +1,4 @@
-"""The CPU back end: the logic compiled by numba.
-
-Patterns (or words of 64 patterns) spread over the threads.
-"""
+"""The CPU back end: the logic compiled by numba, patterns (or words of 64 of them) spread over the threads."""
 
 from __future__ import annotations
 
@@ -242,8 +239,8 @@ def _decide(
             continue
         source, sink = ends(row[t], column[t], upward[t], height)
         safe = task_bit(reached, sink, t) or covers(
-            node_start, target, twin, capacity, arcs, own[t], source, sink, need[t], finer(need[t]), room, parent, queue,
-            mark, stamp,
+            node_start, target, twin, capacity, arcs, own[t], source, sink, need[t], finer(need[t]), room, parent,
+            queue, mark, stamp,
         )  # fmt: skip
         verdicts[t] = SAFE if safe else UNSAFE
 

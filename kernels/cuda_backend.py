@@ -1,9 +1,9 @@
 """The CUDA back end: populations stay on the device, kernels do the logic, CuPy holds arrays, sorts and reduces.
 
-Lines that touch device arrays are written against the array module `xp`: CuPy on a device, NumPy under numba's simulator,
-where the very same lines run.  Work is cut into batches that fit into free memory; a batch that does not fit after all is
-halved, and what does not fit at all goes to the CPU, with a warning.  Planes, lines, pools, grids and tasks are copied to
-the device once and must not be changed afterwards.
+Lines that touch device arrays are written against the array module `xp`: CuPy on a device, NumPy under numba's
+simulator, where the very same lines run.  Work is cut into batches that fit into free memory; a batch that does not
+fit after all is halved, and what does not fit at all goes to the CPU, with a warning.  Planes, lines, pools, grids
+and tasks are copied to the device once and must not be changed afterwards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The CUDA kernels: which thread does which part of the logic.  The only file that imports numba's CUDA target.
 
-A kernel loops over its items with the whole grid, so any grid size is right.  Kernels that need scratch take arrays with
-one row per thread of the grid ("slot").  Under numba's simulator the same functions run on NumPy arrays.
+A kernel loops over its items with the whole grid, so any grid size is right.  Kernels that need scratch take arrays
+with one row per thread of the grid ("slot").  Under numba's simulator the same functions run on NumPy arrays.
 """
 
 from __future__ import annotations
@@ -232,41 +232,13 @@ def screen(  # type: ignore[no-untyped-def]
             source, sink = ends(row[t], column[t], upward[t], rows)
             held = lanes[g, own]
             wide = np.uint64(
-                reach(
-                    node_start[g],
-                    target[g],
-                    twin[g],
-                    capacity[g],
-                    lanes[g],
-                    arcs[g],
-                    own,
-                    source,
-                    sink,
-                    need[t],
-                    held,
-                    reached[slot],
-                    queue[slot],
-                    queued[slot],
-                )  # fmt: skip
-            )
+                reach(node_start[g], target[g], twin[g], capacity[g], lanes[g], arcs[g], own, source, sink, need[t],
+                      held, reached[slot], queue[slot], queued[slot])
+            )  # fmt: skip
             some = np.uint64(
-                reach(
-                    node_start[g],
-                    target[g],
-                    twin[g],
-                    capacity[g],
-                    lanes[g],
-                    arcs[g],
-                    own,
-                    source,
-                    sink,
-                    1,
-                    held & ~wide,
-                    reached[slot],
-                    queue[slot],
-                    queued[slot],
-                )  # fmt: skip
-            )
+                reach(node_start[g], target[g], twin[g], capacity[g], lanes[g], arcs[g], own, source, sink, 1,
+                      held & ~wide, reached[slot], queue[slot], queued[slot])
+            )  # fmt: skip
         through[g, t] = wide
         any_path[g, t] = some
         x += cuda.gridsize(1)
@@ -509,7 +481,7 @@ def random(key, stream, start, words):  # type: ignore[no-untyped-def]
 
 
 def _types(letters: str) -> tuple[Any, ...]:
-    """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64; a digit is the number of dimensions, none a scalar."""
+    """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64; with a digit, arrays of that rank."""
     scalar = {
         "b": numba.uint8,
         "c": numba.int8,
@@ -547,7 +519,7 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
         remove_redundant,
         f"w3 l i1 {_NETWORK} i1 i1 b1 l1 {_FLOW_SCRATCH} w3 w3 i2",
         64,
-    ),  # fmt: skip
+    ),
     "swap_gains": (swap_gains, "l1 i1 i2 i2 l1 w2 l i2 l2", THREADS),
     "rectangles": (rectangles, "w3 l2 l2 l1 i1 i1 b1 l1 b1 i2 i1 i1 l1", THREADS),
     "paths": (paths, "w3 l2 l2 l1 i2 i2 i1 i1 b1 l1 b1 i2 l1 i2 l2 l2 i2 i2 i2", THREADS),
@@ -555,7 +527,7 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
         boxes,
         "w3 l i1 l1 i1 i1 i1 i1 i1 l1 l1 l1 l i1 c1 l1 i2 l1 i2 l2 l2 i2 i2 i2 i2 i2 i2 l3",
         THREADS,
-    ),  # fmt: skip
+    ),
     "line_rooms": (line_rooms, "l1 i1 l1 l2 l2 l3", THREADS),
     "tighten": (tighten, "w3 l l1 i1 l1 l3 l2 l2 i1", THREADS),
     "random": (random, "w w w u1", THREADS),

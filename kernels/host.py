@@ -108,7 +108,8 @@ def suppressed_at(patterns: Patterns, which: Int64, cell: Int32) -> Bools:
     """Is cell[x] suppressed in pattern which[x]?"""
     row, column = np.divmod(cell.astype(np.int64), patterns.columns)
     word = patterns.bits[which, row, column >> 6]
-    return (word >> (column & 63).astype(np.uint64)) & np.uint64(1) != 0
+    suppressed: Bools = (word >> (column & 63).astype(np.uint64)) & np.uint64(1) != 0
+    return suppressed
 
 
 def word_seed(value: int) -> np.uint64:

@@ -67,14 +67,17 @@ class Patterns:
 
     @property
     def count(self) -> int:
+        """How many patterns."""
         return int(self.bits.shape[0])
 
     @property
     def rows(self) -> int:
+        """Rows of cells; 1 in the flat form."""
         return int(self.bits.shape[1])
 
     @property
     def cells(self) -> int:
+        """Cells of a pattern."""
         return self.rows * self.columns
 
 
@@ -113,6 +116,7 @@ class Tasks:
 
     @classmethod
     def of(cls, cell: ArrayLike, direction: ArrayLike, need: ArrayLike) -> Tasks:
+        """From three vectors of one length."""
         tasks = cls(owned(cell, np.int32), owned(direction, np.int8), owned(need, np.int64))
         if not (tasks.cell.shape == tasks.direction.shape == tasks.need.shape and tasks.cell.ndim == 1):
             raise ValueError("cell, direction and need must be vectors of one length")
@@ -145,20 +149,25 @@ class Plane:
 
     @property
     def rows(self) -> int:
+        """Rows, the totals included."""
         return int(self.forward.shape[0])
 
     @property
     def columns(self) -> int:
+        """Columns, the totals included."""
         return int(self.forward.shape[1])
 
     @property
     def cells(self) -> int:
+        """Cells, totals included."""
         return int(self.forward.size)
 
 
 def marginal_cells(rows: int, columns: int) -> Bools:
     """bool[R, C]: exactly one coordinate is the total."""
-    return (np.arange(rows) == rows - 1)[:, None] != (np.arange(columns) == columns - 1)[None, :]
+    last_row, last_column = np.arange(rows) == rows - 1, np.arange(columns) == columns - 1
+    marginal: Bools = last_row[:, None] != last_column[None, :]
+    return marginal
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +186,7 @@ class FlowTasks:
 
     @classmethod
     def of(cls, plane: Plane, tasks: Tasks) -> FlowTasks:
+        """The tasks as this plane's network sees them."""
         row, column = np.divmod(tasks.cell.astype(np.int64), max(plane.columns, 1))
         marginal = (row == plane.rows - 1) != (column == plane.columns - 1)
         upward = (tasks.direction > 0) != marginal
@@ -192,7 +202,7 @@ class FlowTasks:
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Equations row by row (`start`, `cell`, `coef`) and, transposed, cell by cell (`cell_start`, `line`, `line_coef`)."""
+    """Equations line by line (`start`, `cell`, `coef`) and cell by cell (`cell_start`, `line`, `line_coef`)."""
 
     start: Int64
     cell: Int32
@@ -213,10 +223,12 @@ class Lines:
 
     @property
     def count(self) -> int:
+        """How many lines."""
         return len(self.start) - 1
 
     @property
     def cells(self) -> int:
+        """How many cells the table has."""
         return len(self.cell_start) - 1
 
 
@@ -242,6 +254,7 @@ class Pool:
 
     @classmethod
     def of(cls, start: ArrayLike, cell: ArrayLike, amount: ArrayLike) -> Pool:
+        """From compressed circuits: start int64[K+1], cell int32[], amount int64[]."""
         return cls(owned(start, np.int64), owned(cell, np.int32), owned(amount, np.int64))
 
     @classmethod
@@ -306,10 +319,12 @@ class Grid:
 
     @property
     def dimensions(self) -> int:
+        """How many dimensions."""
         return len(self.shape)
 
     @property
     def cells(self) -> int:
+        """How many cells."""
         return int(np.prod(self.shape.astype(np.int64)))
 
     def longest_option(self) -> Int64:

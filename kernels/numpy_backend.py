@@ -77,7 +77,8 @@ def connected(ahead: Bools, back: Bools, source: int, sink: int) -> Bools:
 def shortest_way(ahead: Bools, back: Bools, source: int, sink: int) -> list[tuple[int, int, int]] | None:
     """The arcs (row, column, +1 forward or -1 reverse) of a shortest way in one pattern's network, or None."""
     rows = ahead.shape[0]
-    steps = [np.concatenate(part) for part in zip(*reached_by_steps(ahead[None], back[None], source), strict=True)][0]
+    of_row, of_column = reached_by_steps(ahead[None], back[None], source)
+    steps = np.concatenate([of_row[0], of_column[0]])
     if steps[sink] < 0:
         return None
     way, v = [], sink
@@ -207,7 +208,7 @@ class NumpyBackend:
             ends = task_ends(flow, t, plane.rows)
             covered = flow_covers(plane.forward * others, plane.reverse * others, *ends, int(flow.need[t]))
             verdicts[p, t] = SAFE if covered else UNSAFE
-        return verdicts == SAFE
+        return np.equal(verdicts, SAFE)
 
     def remove_redundant(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
@@ -310,14 +311,12 @@ class NumpyBackend:
 
 def tighten(cells: Int32, coef: Int64, fall: Int64, rise: Int64, new_fall: Int64, new_rise: Int64) -> None:
     """Bound every cell of one line by what the line's other cells can give back."""
-    lower = [
-        INFINITE if f >= INFINITE else f * abs(c)
-        for f, c in zip(np.where(coef > 0, fall[cells], rise[cells]).tolist(), coef.tolist(), strict=True)
-    ]  # noqa: E501
-    upper = [
-        INFINITE if f >= INFINITE else f * abs(c)
-        for f, c in zip(np.where(coef > 0, rise[cells], fall[cells]).tolist(), coef.tolist(), strict=True)
-    ]  # noqa: E501
+    factors = np.abs(coef).tolist()
+    falling, rising = np.where(coef > 0, fall[cells], rise[cells]), np.where(coef > 0, rise[cells], fall[cells])
+    lower, upper = (
+        [INFINITE if room >= INFINITE else room * factor for room, factor in zip(part.tolist(), factors, strict=True)]
+        for part in (falling, rising)
+    )
     for x, cell in enumerate(cells):
         factor = abs(int(coef[x]))
         falls, rises = (
@@ -387,7 +386,7 @@ def cheapest_circuit(suppressed: Bools, plane: Plane, prices: Int64, flow: FlowT
 
 
 def axis_vectors(parent: Int32, code: int) -> list[tuple[tuple[int, int], dict[int, int]]]:
-    """The elementary kernel vectors of one dimension that move `code` up: (leaf up, leaf down or -1) and code -> sign."""
+    """Elementary kernel vectors of one dimension that move `code` up: (leaf up, leaf down or -1), code -> sign."""
 
     def ancestors(c: int) -> list[int]:
         return [c] + (ancestors(int(parent[c])) if parent[c] >= 0 else [])
@@ -406,7 +405,10 @@ def axis_vectors(parent: Int32, code: int) -> list[tuple[tuple[int, int], dict[i
 def cheapest_box(
     grid: Grid, bounds: tuple[Int64, Int64], price: Int64, own: int, direction: int, need: int
 ) -> dict[int, int]:
-    """The cheapest box that moves cell `own` by direction * need, as cell -> movement; {}: none.  Negative price: never."""
+    """The cheapest box that moves cell `own` by direction * need, as cell -> movement; {}: none.
+
+    A cell with a negative price must not be used.
+    """
     code = np.unravel_index(own, grid.shape)
 
     def total(vectors: list[tuple[int, dict[int, int]]]) -> int:

@@ -93,7 +93,7 @@ class Stream:
         if len(total) == 0 or not total[-1] > 0:
             raise ValueError("choice needs weights with a positive sum")
         drawn = np.searchsorted(total, self.uniform(size) * total[-1], side="right")
-        return np.minimum(drawn, len(total) - 1).astype(np.int64)
+        return np.asarray(np.minimum(drawn, len(total) - 1), np.int64)
 
     def _keys(self, count: int) -> NDArray[np.uint64]:
         pair = self.words(2 * count).reshape(count, 2).astype(np.uint64)

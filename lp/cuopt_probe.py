@@ -34,7 +34,7 @@ def probe_cuopt(cuda_major: int = 13) -> CuoptReport:
         return CuoptReport(None, "cuOpt is not installed", install)
     if _has_solver():
         return CuoptReport(stub, None, install)
-    problem = f"the package cuopt {stub} from PyPI is an empty stub without a solver; remove it: pip uninstall cuopt"
+    problem = f"PyPI's package cuopt {stub} is an empty stub without a solver; remove it: pip uninstall cuopt"
     return CuoptReport(None, problem, install)
 
 
@@ -46,7 +46,7 @@ def _version(name: str) -> str | None:
 
 
 def _has_solver() -> bool:
-    """Does the package called cuopt hold the linear programming module?  Found by path, without importing it."""
+    """Does the package called cuopt hold the linear programming module?  Looked up without importing it."""
     spec = util.find_spec("cuopt")
     places = spec.submodule_search_locations if spec is not None else None
     if not places:

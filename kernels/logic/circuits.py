@@ -35,10 +35,11 @@ def is_whole(rows: Bits, columns: int, start: Int64, cell: Int32, circuit: int) 
     """Are all cells of the circuit suppressed?  Index -1 means that there is no circuit to rely on."""
     if circuit < 0:
         return False
+    missing = 0
     for e in range(start[circuit], start[circuit + 1]):
         if not cell_bit(rows, columns, cell[e]):
-            return False
-    return True
+            missing += 1
+    return missing == 0
 
 
 @device
@@ -46,10 +47,10 @@ def in_circuit(start: Int64, cell: Int32, circuit: int, wanted: int) -> bool:
     """Does the circuit (possibly -1, none) use the cell?"""
     if circuit < 0:
         return False
+    seen = False
     for e in range(start[circuit], start[circuit + 1]):
-        if cell[e] == wanted:
-            return True
-    return False
+        seen |= cell[e] == wanted
+    return seen
 
 
 @device

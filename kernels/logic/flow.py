@@ -171,7 +171,7 @@ def reach(
     source: int,
     sink: int,
     threshold: int,
-    asked: np.uint64,
+    asked: Integer,
     reached: Bits,
     queue: Int32,
     queued: Int32,

@@ -55,7 +55,7 @@ def residual(
     forward: Int64, reverse: Int64, cells: Int32, amounts: Int64, length: int, i: int, j: int, from_row: bool
 ) -> Integer:
     """Capacity that is left in one direction of cell (i, j); `amounts` hold flow, row to column positive."""
-    flow = 0
+    flow: Integer = 0
     if length > 1:
         q = moved(cells, amounts, length, i * forward.shape[1] + j)
         if q >= 0:
@@ -116,7 +116,7 @@ def shortest_path(
     count = relax(distance, parent, opened, position, 0, source, source, 0)
     while count > 0:
         v = nearest(distance, opened, count)
-        here = distance[v]
+        here: Integer = distance[v]
         if here >= distance[sink]:
             return distance[sink]
         count = close(opened, position, count, v)

@@ -59,12 +59,12 @@ def random_tasks(rng: np.random.Generator, cells: int, sensitive: int) -> Tasks:
     return Tasks.of(cell, np.tile([1, -1], len(cell) // 2), rng.integers(0, 25, len(cell)))
 
 
-# A network in which the shortest way from row 0 to column 0 blocks both of two disjoint ways: (row, column) of its arcs.
+# Arcs (row, column) of a network in which the shortest way from row 0 to column 0 blocks two disjoint ways.
 BLOCKING = [(0, 1), (1, 1), (1, 0), (2, 1), (2, 2), (3, 2), (3, 0), (0, 3), (4, 3), (4, 4), (1, 4)]
 
 
 def blocking_plane(rng: np.random.Generator) -> tuple[Int64, Int64, Tasks, Bools]:
-    """Unit capacities on the blocking network, rows and columns in random order: two units need flow to be taken back."""
+    """Unit capacities on the blocking network in random order: for two units, flow must be taken back."""
     row, column = rng.permutation(5), rng.permutation(5)
     up, down = np.zeros((6, 6), np.int64), np.zeros((6, 6), np.int64)
     cells = [row[i] * 6 + column[j] for i, j in [(0, 0), *BLOCKING]]

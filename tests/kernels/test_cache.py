@@ -20,7 +20,7 @@ plane = Plane.of(np.full((rows, columns), INFINITE), down)
 safe = backend.safe(np.ones((65, rows * columns), bool), plane, Tasks.of([0, 1], [1, -1], [2, 2]))
 print(safe.all(), time.perf_counter() - begun)
 from gpuga.kernels import cpu_backend
-print(sum(cpu_backend._verdicts.stats.cache_misses.values()))
+print(sum(cpu_backend._safe.stats.cache_misses.values()))
 """
 
 

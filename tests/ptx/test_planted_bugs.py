@@ -47,7 +47,8 @@ BUGS = [
     ),
     Bug(
         "missing barrier before the verdict on a cell is read", "cuda_kernels.py",
-        "            t += cuda.blockDim.x\n        cuda.syncthreads()\n        if failed", "            t += cuda.blockDim.x\n        if failed",
+        "            t += cuda.blockDim.x\n        cuda.syncthreads()\n        if failed",
+        "            t += cuda.blockDim.x\n        if failed",
         "remove_redundant", "remove_redundant",
     ),
     Bug(

@@ -261,7 +261,8 @@ class Translator:
             raise PtxError(f"PTX line {line}: {'.'.join(parts)}")
         keep = self.write(ops[0], kind, "old") if at else ""
         where = self.address(ops[at], space, width(kind), line)
-        return f"{{ {C_TYPES[kind]} *at = {where}; lock(); {C_TYPES[kind]} old = *at; *at = {new[what]}; unlock(); {keep} }}"
+        of = C_TYPES[kind]
+        return f"{{ {of} *at = {where}; lock(); {of} old = *at; *at = {new[what]}; unlock(); {keep} }}"
 
     def barrier(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         if parts[1] != "sync" or ops != ["0"]:
