@@ -143,6 +143,8 @@ def table_columns(table: Table) -> tuple[list[str], list[Sequence[str]]]:
     """The names and texts of the columns of a table: dimensions first."""
     if table.grid is None:
         raise InputError("a table without dimensions cannot be written as CSV: write it as .jj")
+    if table.groups:
+        raise InputError("a table with groups cannot be written as CSV: write it as .jj")
     names = [d.name for d in table.grid.dimensions]
     columns: list[Sequence[str]] = [
         np.array(d.codes, dtype=object)[table.grid.coordinate[:, axis]].tolist()

@@ -21,6 +21,7 @@ from gpuga.files.source import read_text
 from gpuga.table.columns import FIGURES
 from gpuga.table.exact import shown
 from gpuga.table.grid import keys
+from gpuga.table.groups import MEMBERS
 from gpuga.table.table import Ints, Mask, Table
 
 WORDS = ("published", "primary", "secondary")
@@ -28,8 +29,8 @@ INDEX_NAMES = ("index", "cell", "cell_number", "position")
 
 
 def suppression_words(table: Table, suppressed: Mask) -> list[str]:
-    """`published`, `primary` or `secondary` for every cell."""
-    kind = np.where(suppressed, np.where(table.primary, 1, 2), 0)
+    """`published`, `primary` or `secondary` for every cell; groups are never shown."""
+    kind = np.where(suppressed, np.where(table.primary, 1, 2), 0)[: len(table) - table.groups]
     return [WORDS[k] for k in kind.tolist()]
 
 
@@ -49,7 +50,7 @@ def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
         write_rows(path, ["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
     else:
         header, columns, delimiter = _source_columns(source)
-        kept = [name for name in header if name != "suppression"]
+        kept = [name for name in header if name not in ("suppression", MEMBERS)]
         out = [_shown_column(source, name, columns[header.index(name)], words) for name in kept]
         write_rows(path, [*kept, "suppression"], zip(*out, words, strict=True), delimiter)
 
@@ -66,6 +67,7 @@ def _source_columns(source: Source) -> tuple[list[str], list[list[str]], str]:
 
 def _shown_column(source: Source, name: str, column: list[str], words: list[str]) -> list[str]:
     """A column of the pattern: figures of suppressed cells blank, added marginals at the end."""
+    column = column[: source.table.given]
     if name in FIGURES or name in source.ignore:
         column = [text if word == "published" else "" for text, word in zip(column, words, strict=False)]
     added = range(source.table.given, len(words))
@@ -85,10 +87,10 @@ def _arrow_pattern(source: Source, words: list[str]) -> Any:
     import pyarrow
 
     frame, given = source.frame, source.table.given
-    arrays, names = [], [n for n in frame.column_names if n != "suppression"]
+    arrays, names = [], [n for n in frame.column_names if n not in ("suppression", MEMBERS)]
     extra = [_added_row(source.table, cell, words[cell]) for cell in range(given, len(words))]
     for name in names:
-        column = frame.column(name)
+        column = frame.column(name).slice(0, given)
         kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
         plain = column.to_pylist()
         if name in FIGURES or name in source.ignore:
@@ -151,7 +153,7 @@ def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> 
     for name in INDEX_NAMES:
         if name in columns:
             return _by_index(source, columns[name], name)
-    if rows in (source.table.given, len(source.table)):
+    if rows in (source.table.given, len(source.table) - source.table.groups):
         return np.arange(rows)
     raise InputError(
         f"has {rows} rows for a table of {len(source.table)} cells, and neither its dimensions nor an index"
@@ -169,9 +171,10 @@ def _by_labels(table: Table, columns: dict[str, list[str]]) -> Ints:
     wanted = np.column_stack(codes)
     unknown = (wanted < 0).any(axis=1)
     key = keys(np.concatenate([table.grid.coordinate, np.maximum(wanted, 0)]), table.grid.shape)
-    here, asked = key[: len(table)], key[len(table) :]
+    cells = len(table.grid.coordinate)
+    here, asked = key[:cells], key[cells:]
     order = np.argsort(here)
-    at = np.minimum(np.searchsorted(here[order], asked), len(table) - 1)
+    at = np.minimum(np.searchsorted(here[order], asked), cells - 1)
     unknown |= here[order][at] != asked
     if unknown.any():
         raise InputError("is not a cell of the table", cell=int(np.argmax(unknown)))

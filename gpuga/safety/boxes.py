@@ -30,7 +30,8 @@ class BoxGrid:
     """A table laid out row-major for the search of boxes.
 
     `cell` int32[N] is the table's cell at each place (-1: none), `place` int64[n] the way back;
-    `up`, `down`, `weight` int64[N]. A cell that may not be suppressed weighs -1.
+    `up`, `down`, `weight` int64[N]. A cell that may not be suppressed weighs -1. Groups have no place (-1);
+    `groups` are their members, so that a box that moves some of them moves the group as well.
     """
 
     grid: layout.Grid
@@ -39,6 +40,7 @@ class BoxGrid:
     up: Ints
     down: Ints
     weight: Ints
+    groups: tuple[tuple[int, Ints], ...] = ()
 
     def lay(self, suppressed: Mask) -> Mask:
         """A pattern on the grid (bool[N])."""
@@ -60,7 +62,7 @@ def box_grid(table: Table) -> BoxGrid | None:
     else:
         return None
     there = cell >= 0
-    place = np.zeros(len(table), np.int64)
+    place = np.full(len(table), -1, np.int64)
     place[cell[there]] = np.flatnonzero(there)
     weight = np.where(table.suppressible, table.weight, -1)
 
@@ -68,8 +70,17 @@ def box_grid(table: Table) -> BoxGrid | None:
         return np.where(there, column[cell], absent).astype(np.int64)
 
     return BoxGrid(
-        layout.Grid.of(parents), cell, place, lay(table.up, 0), lay(table.down, 0), lay(weight, -1)
+        layout.Grid.of(parents), cell, place, lay(table.up, 0), lay(table.down, 0), lay(weight, -1), _groups(table)
     )
+
+
+def _groups(table: Table) -> tuple[tuple[int, Ints], ...]:
+    """Each group's cell and its members: the last lines of the table, group last."""
+    spans = table.lines.start[len(table.lines) - table.groups :]
+    found = []
+    for begin, end in zip(spans[:-1].tolist(), spans[1:].tolist(), strict=True):
+        found.append((int(table.lines.cell[end - 1]), table.lines.cell[begin : end - 1].astype(np.int64)))
+    return tuple(found)
 
 
 def _flat_parents(codes: int) -> NDArray[np.int32]:
@@ -100,6 +111,7 @@ class BoxSearch:
 
     def _at(self, cells: NDArray[np.integer]) -> tuple[Ints, Bits]:
         place = self.boxes.place[cells]
+        place = place[place >= 0]
         return place >> 6, np.uint64(1) << (place & 63).astype(np.uint64)
 
     def certify(self, tasks: Tasks) -> tuple[Mask, Witnesses]:
@@ -115,17 +127,44 @@ class BoxSearch:
 
     def _run(self, tasks: Tasks, *, inside: bool) -> tuple[Mask, Witnesses]:
         grid, room, boxes = self.boxes.grid, self._room, self.boxes
-        covered = np.zeros(len(tasks), bool)
-        length = np.zeros(len(tasks), np.int64)
+        placed = np.flatnonzero(boxes.place[tasks.cell] >= 0)
+        asked = tasks.subset(placed)
+        found = np.zeros(len(asked), bool)
+        length = np.zeros(len(asked), np.int64)
         places, amounts = _in_order(
             self._bits, self._columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
             grid.leaf_start, grid.leaf, boxes.up, boxes.down, boxes.weight, int(inside),
-            boxes.place[tasks.cell].astype(np.int32), tasks.direction, tasks.need, room.options, room.codes,
-            room.cells, covered, length,
+            boxes.place[asked.cell].astype(np.int32), asked.direction, asked.need, room.options, room.codes,
+            room.cells, found, length,
         )  # fmt: skip
-        start = np.concatenate([[0], np.cumsum(length[covered])])
-        ones = np.ones(int(covered.sum()), np.int64)
-        return covered, Witnesses(start, boxes.cell[places], amounts, ones)
+        start = np.concatenate([[0], np.cumsum(length[found])])
+        ones = np.ones(int(found.sum()), np.int64)
+        covered = np.zeros(len(tasks), bool)
+        covered[placed[found]] = True
+        return covered, _with_groups(Witnesses(start, boxes.cell[places], amounts, ones), boxes.groups)
+
+
+def _with_groups(witnesses: Witnesses, groups: tuple[tuple[int, Ints], ...]) -> Witnesses:
+    """The same deviations, in which every group moves by the sum of its members."""
+    if not groups or not len(witnesses):
+        return witnesses
+    of_cell: dict[int, list[int]] = {}
+    for group, members in groups:
+        for member in members.tolist():
+            of_cell.setdefault(member, []).append(group)
+    cells, amounts, lengths = [], [], []
+    for w in range(len(witnesses)):
+        moved, by, _ = witnesses.one(w)
+        total: dict[int, int] = {}
+        for cell, amount in zip(moved.tolist(), by.tolist(), strict=True):
+            for group in of_cell.get(cell, ()):
+                total[group] = total.get(group, 0) + amount
+        extra = [(g, t) for g, t in sorted(total.items()) if t]
+        cells += [moved, np.array([g for g, _ in extra], np.int32)]
+        amounts += [by, np.array([t for _, t in extra], np.int64)]
+        lengths.append(len(moved) + len(extra))
+    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), witnesses.denominator)
 
 
 @compiled

@@ -3,7 +3,7 @@
 The columns `value` (required), `weight`, `status` or `sensitive`, `lower`, `upper`, `sliding`, `lb`, `ub`
 and `contributors` are reserved; `suppression` is ignored. A column called `cell_number`, `index` or `id` in
 which no entry occurs twice numbers the cells and is carried through, as long as a dimension is left.
-Every other column is a dimension.
+Every other column is a dimension. Rows with an entry in the column `members` are groups, not cells.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
+from gpuga.table.groups import MEMBERS, first_group, read_groups
 from gpuga.table.levels import DEFAULT_RULE, parse_rule
 from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.weights import weigh
@@ -83,6 +84,15 @@ def dimension_names(columns: Mapping[str, Column], ignore: Sequence[str] = ()) -
 
 def table_from_columns(columns: Mapping[str, Column], reading: Reading, name: str = "table") -> Table:
     """A table from columns of equal length; faults carry the row as `cell` and the column as `field`."""
+    if MEMBERS not in columns:
+        return _table_of_cells(columns, reading, name)
+    first = first_group(columns[MEMBERS])
+    cells = {c: column[:first] for c, column in columns.items() if c != MEMBERS}
+    table = _table_of_cells(cells, reading, name)
+    return table if first == len(columns[MEMBERS]) else read_groups(table, columns, first)
+
+
+def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) -> Table:
     if "value" not in columns:
         near = next((c for c in columns if c.strip().lower() == "value"), None)
         hint = f" (column {printable(near)!r} is written differently)" if near else ""

@@ -159,6 +159,7 @@ class Table:
     contributors: Ints | None = None
     name: str = "table"
     given: int = field(default=-1)  # how many cells stood in the source, in its order; added marginals follow
+    groups: int = 0  # how many of the last cells are groups: sums that are never published and lie outside the grid
 
     @classmethod
     def build(
@@ -177,6 +178,7 @@ class Table:
         contributors: Ints | None = None,
         name: str = "table",
         given: int = -1,
+        groups: int = 0,
     ) -> Table:
         """A checked table. Without `weight`: the value weights `max(|a|, 0)`; without bounds: 0 and none."""
         value = np.ascontiguousarray(value, np.int64)
@@ -196,6 +198,7 @@ class Table:
             contributors=contributors,
             name=name,
             given=n if given < 0 else given,
+            groups=groups,
         )
         _check(table)
         return table
@@ -247,6 +250,8 @@ class Table:
 
     def label(self, cell: int) -> str:
         """The name of a cell for messages: its codes where it has any, else its position in the file."""
+        if cell >= len(self) - self.groups:
+            return f"group {cell - len(self) + self.groups}"
         if self.grid is None:
             return f"cell {cell}"
         codes = zip(self.grid.dimensions, self.grid.coordinate[cell], strict=True)

@@ -1,0 +1,114 @@
+"""Groups: sums of a few cells that must be protected like cells, with levels of their own.
+
+A respondent who is alone in a cell knows it, and so knows what is left of a sum of two hidden cells; a
+level on the pair keeps him away. A group is one more sensitive cell, never published, and one more
+equation: members minus group is zero. Groups come after all other cells and lie outside the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from gpuga.errors import InputError
+from gpuga.table.exact import Decimals, decimals
+from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
+
+MEMBERS = "members"
+LEVELS = ("lower", "upper", "sliding")
+
+
+def with_groups(table: Table, members: Sequence[Sequence[int]], levels: Levels) -> Table:
+    """The table with one group per list of cells; `levels` int64[groups] in the table's units."""
+    n, count = len(table), len(members)
+    low = np.array([_sum(table.lb, group, -INFINITE) for group in members], np.int64)
+    flat = np.array([c for group in members for c in group], np.int64)
+    value = np.array([int(table.value[list(group)].sum()) for group in members], np.int64)
+    zero = np.zeros(count, np.int64)
+    contributors = table.contributors
+    return Table.build(
+        np.concatenate([table.value, value]),
+        _lines(table.lines, members, flat, n),
+        status=np.concatenate([table.status, np.full(count, Status.SENSITIVE, np.uint8)]),
+        weight=np.concatenate([table.weight, zero]),
+        lb=np.concatenate([table.lb, low]),
+        ub=np.concatenate([table.ub, np.full(count, INFINITE)]),
+        levels=Levels(
+            *(np.concatenate([getattr(table.levels, name), getattr(levels, name)]) for name in LEVELS),
+        ),
+        scale=table.scale,
+        weight_scale=table.weight_scale,
+        grid=table.grid,
+        contributors=None if contributors is None else np.concatenate([contributors, zero]),
+        name=table.name,
+        given=table.given,
+        groups=count,
+    )
+
+
+def _sum(bound: Ints, cells: Sequence[int], none: int) -> int:
+    """The sum of the members' bounds, `none` where one of them has none."""
+    values = bound[list(cells)].tolist()
+    return none if any(abs(v) >= INFINITE for v in values) else sum(values)
+
+
+def _lines(lines: Lines, members: Sequence[Sequence[int]], flat: Ints, n: int) -> Lines:
+    lengths = np.array([len(group) + 1 for group in members], np.int64)
+    ends = np.cumsum(lengths)
+    cell = np.insert(flat, ends - lengths - np.arange(len(members)) + lengths - 1, n + np.arange(len(members)))
+    coef = np.ones(len(cell), np.int64)
+    coef[ends - 1] = -1
+    return Lines(
+        np.concatenate([lines.start, lines.start[-1] + ends]),
+        np.concatenate([lines.cell, cell.astype(np.int32)]),
+        np.concatenate([lines.coef, coef]),
+        np.concatenate([lines.rhs, np.zeros(len(members), np.int64)]),
+    )
+
+
+def first_group(members: Sequence[object]) -> int:
+    """The row of the first group in a column `members`; groups stand after all cells."""
+    given = [str("" if m is None else m).strip() not in ("", "nan") for m in members]
+    first = given.index(True) if True in given else len(given)
+    if not all(given[first:]):
+        raise InputError("groups must stand after all cells", field=MEMBERS, cell=first + given[first:].index(False))
+    return first
+
+
+def read_groups(table: Table, columns: Mapping[str, Sequence[object]], first: int) -> Table:
+    """The table with the groups that its file lists below the cells: rows with `members`, `value` and levels."""
+    rows = len(columns[MEMBERS]) - first
+    members = [_positions(columns[MEMBERS][first + g], table.given, first + g) for g in range(rows)]
+    figures = {n: decimals(list(columns[n])[first:], n) for n in ("value", *LEVELS) if n in columns}
+    digits = max(f.digits for f in figures.values())
+    if 10**digits > table.scale:
+        table = table.in_units(10**digits, table.weight_scale)
+    digits = len(str(table.scale)) - 1
+    _check_values(table, members, figures["value"].scaled(digits), first)
+    level = {n: figures[n].scaled(digits) if n in figures else np.zeros(rows, np.int64) for n in LEVELS}
+    _check_levels(level, figures, first)
+    return with_groups(table, members, Levels(**level))
+
+
+def _positions(text: object, cells: int, row: int) -> list[int]:
+    found = str(text).split()
+    if not all(p.isascii() and p.isdigit() and int(p) < cells for p in found) or len(set(found)) < max(len(found), 2):
+        what = f"must list at least two different cells by their positions, 0 to {cells - 1}"
+        raise InputError(what, field=MEMBERS, cell=row)
+    return [int(p) for p in found]
+
+
+def _check_values(table: Table, members: Sequence[Sequence[int]], value: Ints, first: int) -> None:
+    for g, group in enumerate(members):
+        if int(table.value[group].sum()) != int(value[g]):
+            raise InputError("is not the sum of its members: was the file re-sorted?", field="value", cell=first + g)
+
+
+def _check_levels(level: Mapping[str, Ints], figures: Mapping[str, Decimals], first: int) -> None:
+    for name, column in level.items():
+        if (column < 0).any():
+            raise InputError("is a negative level", field=name, cell=first + int(np.argmax(column < 0)))
+    without = level["lower"] + level["upper"] + level["sliding"] == 0
+    if without.any():
+        raise InputError("a group needs a level", field="upper", cell=first + int(np.argmax(without)))
