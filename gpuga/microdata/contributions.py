@@ -1,6 +1,7 @@
 """Contributions: what every cell of a table, marginals included, is made of, computed by SQL in exact
 integers.
- A contributor is a record, or all records of one respondent, or all respondents of one holding. Most
+
+A contributor is a record, or all records of one respondent, or all respondents of one holding. Most
 contributors lie in one elementary cell: those are summed once per elementary cell and then added up the
 hierarchies. Those that are spread over several elementary cells are joined per cell of the table, so that a
 holding is one contributor there too. Sums are integers, hence the same whatever the number of threads.

@@ -1,5 +1,6 @@
 """Costs: what a suppression and a recoding lose, as integers; linear, given by the user, or by entropy.
- Suppressing field f of record r costs `c[r, f]`, recoding field f by rule k costs `d[f][k]`; both in units of
+
+Suppressing field f of record r costs `c[r, f]`, recoding field f by rule k costs `d[f][k]`; both in units of
 `1/scale`. Entropy: a suppressed score loses the field's entropy H(X), a recoding loses, in every record, the
 entropy H(X | recoded X) that the coarser score leaves. Linear: a suppressed score loses the field's weight, a
 recoding the share of codes that it merges, so that one code for all costs as much as suppressing the whole

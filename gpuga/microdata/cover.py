@@ -1,5 +1,6 @@
 """Covers: the cheapest fields to suppress in a record so that each of its unsafe keys loses a field.
- Sets and covers are bits over the fields. The exact search is a depth-first branch and bound on integers; a
+
+Sets and covers are bits over the fields. The exact search is a depth-first branch and bound on integers; a
 family that exceeds its node limit goes to HiGHS, and to the greedy cover where HiGHS finds no answer in time.
 """
 

@@ -1,6 +1,7 @@
 """Insiders: what the lone respondent of a suppressed cell, who knows that cell, can still compute about
 others.
- Groups keep the sum of a line's primaries in doubt; that nearly always keeps each of them in doubt for an
+
+Groups keep the sum of a line's primaries in doubt; that nearly always keeps each of them in doubt for an
 insider too, but it is not the same. This check fixes one known cell at a time and asks the exact audit about
 the primaries beside it.
 """

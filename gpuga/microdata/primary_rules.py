@@ -1,5 +1,6 @@
 """Primary rules: which cells are too revealing to publish, and how wide the doubt about them must be.
- Each rule looks at the contributions to one cell, largest first, and answers with the protection level it
+
+Each rule looks at the contributions to one cell, largest first, and answers with the protection level it
 asks for, or None where the cell is harmless. With `T` the cell's total and `x1 >= x2 >= ...` its
 contributions:
 
@@ -7,7 +8,8 @@ contributions:
     (n,k)       x1 + ... + xn > k% of T                     level: 100/k * (x1 + ... + xn) - T
     p%          T - x1 - x2 < p% of x1                      level: p/100 * x1 - (T - x1 - x2)
     p/q         T - x1 - x2 < p/q of x1                     level: p/q * x1 - (T - x1 - x2)
- The levels are those of the field's handbook: just wide enough that the rule, read from the outside, holds
+
+The levels are those of the field's handbook: just wide enough that the rule, read from the outside, holds
 again. All arithmetic is on integers. A contribution may stand for several units of the population (sampling
 weights): it then counts as that many contributions of its size. Who has waived protection cannot be harmed:
 p% looks at the largest contributor without a waiver, (n,k) and frequency fire unless everyone they look at

@@ -1,6 +1,7 @@
 """The microdata protection problem: coded records, keys, recoding rules and costs; and what one recoding
 costs.
- A recoding is one rule per field (int vector k). Its cost is that of the rules plus, record by record, that
+
+A recoding is one rule per field (int vector k). Its cost is that of the rules plus, record by record, that
 of the cheapest suppressions which take a field from every combination that is still rare in the recoded file.
 """
 

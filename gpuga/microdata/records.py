@@ -1,5 +1,6 @@
 """Records: a microdata file (CSV or Parquet, larger than memory is fine) opened in an embedded DuckDB.
- The columns that are asked for are copied as text into a private temporary database, so that every later step
+
+The columns that are asked for are copied as text into a private temporary database, so that every later step
 reads them once more in file order, and a complaint can name the first bad row. Nothing of it outlives the
 `with` block.
 """

@@ -1,5 +1,6 @@
 """The relaxed recoding problem and its lower bounds (Hurkens and Tiourine 1998, section 3).
- Prices `pi` on the unsafe cells of the frequency tables, a feasible solution of the dual of every record's
+
+Prices `pi` on the unsafe cells of the frequency tables, a feasible solution of the dual of every record's
 covering problem, turn the suppressions into a sum: a recoding costs at least its rules plus the prices of the
 cells that it leaves unsafe. Prices are made at one recoding, where they are tight, and hold for all. The
 relaxed problem falls apart into frequency tables: the price left in a table depends only on the rules of its

@@ -1,5 +1,6 @@
 """Searches over recodings (Hurkens and Tiourine 1998, section 3.4) and the evaluator they share.
- A neighbour changes one field's rule to the next or the previous one. All neighbours are estimated in one
+
+A neighbour changes one field's rule to the next or the previous one. All neighbours are estimated in one
 batched call; an estimate never exceeds the true cost, so a neighbour's optimal local suppression is only
 computed where its estimate is below the best cost known. Each such computation also yields new prices, tight
 at that recoding, which sharpen all later estimates (the paper's re-weighting).

@@ -1,5 +1,6 @@
 """Singletons and common respondents: primaries of one line that undo each other's protection.
- If the primaries P of a line are all that is suppressed there, everyone can compute their sum, and a
+
+If the primaries P of a line are all that is suppressed there, everyone can compute their sum, and a
 respondent who is alone in one of them knows that cell and can compute the sum of the others. So P is looked
 at as one cell, with a holding that sits in several of its cells counted once, and then again without what
 each lone respondent knows. Where a primary rule fires on what is left, P becomes a *group*: a sum with a

@@ -1,5 +1,6 @@
 """Local suppression of a recoded file until no combination is rare, also by a re-count of what is left.
- A suppressed score no longer counts, so suppressing in one record can make a combination of others rare. The
+
+A suppressed score no longer counts, so suppressing in one record can make a combination of others rare. The
 cheapest covers are therefore repeated on what is left until a count finds nothing; then scores whose
 suppression has become superfluous are given back. Caps on the suppressions per field couple the records:
 HiGHS then chooses how many records of each family take which cover.

@@ -1,5 +1,6 @@
 """Writing a tabulation as a table file that `gpuga protect` reads: long CSV or Parquet, or `.jj`.
- In the long formats the groups stand after the cells: their dimension columns are blank, and the column
+
+In the long formats the groups stand after the cells: their dimension columns are blank, and the column
 `members` lists the positions (from 0) of the rows whose sum they are. In `.jj` a group is a cell and an
 equation like any other. The file holds every value: it is for the office's own eyes.
 """

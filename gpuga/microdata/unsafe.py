@@ -1,5 +1,6 @@
 """Unsafe combinations of a file's records: which keys are rare for which record; minucs and manucs.
- A record's unsafe keys are bits of 64-bit words, key by key. A *minuc* is an unsafe key none of whose proper
+
+A record's unsafe keys are bits of 64-bit words, key by key. A *minuc* is an unsafe key none of whose proper
 subsets is unsafe for the same record, a *manuc* one none of whose proper supersets is. Suppressing one field
 of every minuc protects all of them; recoding that protects every manuc protects all of them where thresholds
 are equal.
