@@ -17,6 +17,7 @@ from gpuga.methods import DEFAULT, find_method
 from gpuga.protection import Bound, Found, Protection
 from gpuga.safety.audit import Audit, audit, check_pattern
 from gpuga.safety.tasks import Tasks
+from gpuga.safety.witness import Witnesses
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 
@@ -61,7 +62,7 @@ def protect(
     )
     begun = time.monotonic()
     found = _found(run, table, context)
-    suppressed, verdict, repaired = make_safe(table, found.suppressed, context)
+    suppressed, verdict, repaired = make_safe(table, found.suppressed, context, found.proof)
     bound = found.bound or _bound(table, context)
     return Protection(
         table=table,
@@ -100,7 +101,9 @@ def _found(run: Any, table: Table, context: Context) -> Found:
     return found
 
 
-def make_safe(table: Table, suppressed: Mask, context: Context) -> tuple[Mask, Audit, int]:
+def make_safe(
+    table: Table, suppressed: Mask, context: Context, proof: Witnesses | None = None
+) -> tuple[Mask, Audit, int]:
     """The pattern, repaired where the audit finds it short, its audit, and how many cells were repaired."""
     suppressed = np.asarray(suppressed, bool) | table.forced
     check_pattern(table, suppressed)
@@ -113,6 +116,7 @@ def make_safe(table: Table, suppressed: Mask, context: Context) -> tuple[Mask, A
             strict=context.strict,
             protect_secondary=context.protect_secondary,
             intervals=False,
+            proof=proof,
             context=context,
         )
         if verdict.safe:

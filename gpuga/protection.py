@@ -13,6 +13,7 @@ from gpuga.table.table import Table
 
 if TYPE_CHECKING:
     from gpuga.safety.audit import Audit
+    from gpuga.safety.witness import Witnesses
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,17 @@ class Bound:
 
 @dataclass(frozen=True)
 class Found:
-    """What a method returns: a pattern (bool[n], primaries included) and how it was found."""
+    """What a method returns: a pattern (bool[n], primaries included) and how it was found.
+
+    `proof` are the circuits that the pattern carries, if it does; the audit checks them before they count.
+    """
 
     suppressed: NDArray[np.bool_]
     bound: Bound | None = None
     generations: int = 0
     evaluations: int = 0
     details: dict[str, Any] = field(default_factory=dict)
+    proof: Witnesses | None = None
 
 
 @dataclass(frozen=True)

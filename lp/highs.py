@@ -21,7 +21,14 @@ DUAL_SIMPLEX = 1
 class HighsSession:
     """One HiGHS model; see `Session`."""
 
-    def __init__(self, model: Model, strategy: int = PRIMAL_SIMPLEX, warm: bool = True) -> None:
+    def __init__(
+        self,
+        model: Model,
+        strategy: int = PRIMAL_SIMPLEX,
+        warm: bool = True,
+        interior: bool = False,
+        iterations: int | None = None,
+    ) -> None:
         import highspy
 
         self._warm = warm
@@ -31,11 +38,14 @@ class HighsSession:
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
-            ("presolve", "off"),
-            ("solver", "simplex"),
+            ("presolve", "on" if interior else "off"),
+            ("solver", "ipm" if interior else "simplex"),
+            ("run_crossover", "off"),
             ("simplex_strategy", strategy),
         ):
             self._model.setOptionValue(option, value)
+        if iterations is not None:
+            self._model.setOptionValue("simplex_iteration_limit", iterations)
         self._model.passModel(_highs_lp(highspy, model))
         self._solved_before = False
 
@@ -88,12 +98,21 @@ class Highs:
         """A session for questions that change the objective: primal simplex, warm."""
         return HighsSession(model)
 
-    def cold_session(self, model: Model) -> Session:
+    def cold_session(self, model: Model, iterations: int | None = None) -> Session:
         """A session for questions that change bounds and costs at once: dual simplex, each time from scratch.
+
+        A degenerate question can take a hundred times as long as its neighbours: `iterations` gives it up.
 
         Measured on hierarchical tables of 2,000 cells: 40 ms a question, warm starts 1.1 s.
         """
-        return HighsSession(model, DUAL_SIMPLEX, warm=False)
+        return HighsSession(model, DUAL_SIMPLEX, warm=False, iterations=iterations)
+
+    def interior_session(self, model: Model) -> Session:
+        """A session for one large question: interior point without crossover.
+
+        Measured on a linked table of 6,546 cells in four dimensions: 3 to 4 s, the simplex methods over 20 s.
+        """
+        return HighsSession(model, warm=False, interior=True)
 
 
 def _status(highspy: Any, status: Any) -> Status:

@@ -31,6 +31,7 @@ class CheapestChange:
         *,
         within: Ints | None = None,
         ground: Ground | None = None,
+        iterations: int | None = None,
     ) -> None:
         self.table = table
         movable = (table.up > 0) | (table.down > 0)
@@ -41,23 +42,22 @@ class CheapestChange:
         self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e3)
         self.suppressed = suppressed.copy()
         self._rise, self._fall = self._room(table.up[self.cells]), self._room(table.down[self.cells])
-        self._session = self._open(solver or Highs())
+        self._session = self._open(solver or Highs(), iterations)
 
     def _room(self, room: Ints) -> NDArray[np.float64]:
         return np.where(room >= INFINITE, np.inf, room / self.unit)
 
-    def _open(self, solver: Solver) -> Session:
+    def _open(self, solver: Solver, iterations: int | None) -> Session:
         """Columns are the rises of all movable cells, then their falls."""
         ground = self.ground
         start, line, coef = ground.cell_start, ground.cell_line, ground.cell_coef
         counts = np.diff(start)[self.cells]
-        entries = np.concatenate(
-            [np.arange(start[c], start[c + 1]) for c in self.cells] or [np.zeros(0, np.int64)]
-        )
-        index, value = line[entries], coef[entries].astype(np.float64)
+        before = np.concatenate([[0], np.cumsum(counts)])[:-1]
+        entries = np.repeat(start[self.cells] - before, counts) + np.arange(int(counts.sum()))
+        value = coef[entries].astype(np.float64)
         begins = np.concatenate([[0], np.cumsum(np.concatenate([counts, counts]))]).astype(np.int32)
-        used, index = np.unique(index, return_inverse=True)
-        index = index.astype(np.int32)
+        used, inverse = np.unique(line[entries], return_inverse=True)
+        index = inverse.astype(np.int32)
         zeros = np.zeros(len(used))
         self._start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         self._index, self._coef = index, coef[entries]
@@ -72,7 +72,7 @@ class CheapestChange:
             index=np.concatenate([index, index]),
             value=np.concatenate([value, -value]),
         )
-        return solver.cold_session(model)
+        return solver.cold_session(model, iterations)
 
     def _cost(self) -> NDArray[np.float64]:
         """Weights relative to a typical one; even a weightless cell costs a little, so that it moves for a reason."""

@@ -7,19 +7,20 @@ another circuit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.circuits.cheapest_change import CheapestChange
+from gpuga.circuits.joint_change import JointChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
 from gpuga.errors import Infeasible
 from gpuga.safety.attacker import Attacker
+from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks, level_tasks
 from gpuga.safety.witness import Ground, Witnesses, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
@@ -33,8 +34,17 @@ MOST_FOR_LP = 20_000
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
-NEIGHBOURHOODS = ((3, 300), (4, 1_000), (4, 2_000), (6, 4_000))
+NEIGHBOURHOODS = ((3, 300), (4, 1_500), (6, 3_000))
 """Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
+
+MOST_ADDED = 6_000
+"""A pattern up to this many cells takes part in every neighbourhood: hidden cells cost nothing to move."""
+
+ITERATIONS = 4_000
+"""Steps of the simplex method after which a neighbourhood is given up; most take a few hundred."""
+
+GROUPS = 40
+"""What neighbourhoods leave open is asked in about so many groups (Smith et al. use as many)."""
 
 LP_WORK = 1_000_000_000
 """Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
@@ -56,6 +66,16 @@ class Cover:
         """The tasks without a circuit."""
         return [t for t, circuit in enumerate(self.circuit) if circuit is None]
 
+    def proof(self) -> Witnesses:
+        """The circuits, each once; those beyond int64 are left out (the audit finds its own)."""
+        distinct = {id(c): c for c in self.circuit if c is not None and c[1].dtype != object and c[2] < 2**60}
+        circuits = list(distinct.values())
+        start = np.concatenate([[0], np.cumsum([len(c[0]) for c in circuits])]).astype(np.int64)
+        cells = [c[0] for c in circuits] or [np.zeros(0, np.int32)]
+        amounts = [c[1] for c in circuits] or [np.zeros(0, np.int64)]
+        denominators = np.array([c[2] for c in circuits], np.int64)
+        return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), denominators)
+
     def by_boxes(self, order: Iterable[int]) -> None:
         """Give the open tasks, in order, their cheapest boxes."""
         if self.boxes is None:
@@ -67,23 +87,67 @@ class Cover:
             self.suppressed[witnesses.one(w)[0]] = True
 
     def by_lp(self, order: Iterable[int]) -> None:
-        """Give the open tasks, in order, the cheapest change that an LP finds; each change is tried on all."""
+        """Give the open tasks, in order, the cheapest change that an LP finds; each change is tried on all.
+
+        A small table is asked as a whole, task by task; a large one in the cells' neighbourhoods, then as a
+        whole for groups of tasks.
+        """
         left = [t for t in order if self.circuit[t] is None]
         self.context.progress.stage("cheapest changes", len(left))
-        impossible = []
+        if len(self.table) <= SMALL:
+            left = self._one_by_one(left, self._cheapest)
+        else:
+            left = self._one_by_one(left, self._nearby)
+            left = self._in_groups(left)
+            left = self._one_by_one(left, self._alone)
+        if left:
+            self._refuse(left)
+
+    def _one_by_one(self, left: list[int], find: Callable[[int], Witnesses | None]) -> list[int]:
+        """Ask for one task after the other; returns those that stay open."""
+        missed = []
         while left:
             task = left.pop(0)
-            witness = self._cheapest(task)
-            if witness is None:
-                impossible.append(task)
+            if (witness := find(task)) is None:
+                missed.append(task)
                 continue
-            self._suppress(witness.cell)
-            self._use(witness, [task, *left])
-            before = len(left)
-            left = [t for t in left if self.circuit[t] is None]
-            self.context.progress.advance(1 + before - len(left))
-        if impossible:
-            self._refuse(impossible)
+            left = self._take(witness, [task, *left])
+            if self.circuit[task] is None:
+                left.remove(task)
+                missed.append(task)
+        return [t for t in missed if self.circuit[t] is None]
+
+    def _in_groups(self, left: list[int]) -> list[int]:
+        """Ask for groups of tasks at once; those that fall short go to the end of the queue, once."""
+        again: set[int] = set()
+        missed: list[int] = []
+        while left:
+            group = self._group(left, -(-len(left) // GROUPS))
+            witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed)
+            if witness is not None:
+                left = self._take(witness, left)
+            short = [t for t in group if self.circuit[t] is None]
+            missed += [t for t in short if t in again]
+            left = [t for t in left if t not in short] + [t for t in short if t not in again]
+            again |= set(short)
+        return [t for t in missed if self.circuit[t] is None]
+
+    def _group(self, left: list[int], size: int) -> list[int]:
+        """The first tasks of different cells."""
+        group: dict[int, int] = {}
+        for task in left:
+            group.setdefault(int(self.tasks.cell[task]), task)
+            if len(group) == size:
+                break
+        return list(group.values())
+
+    def _take(self, witness: Witnesses, left: list[int]) -> list[int]:
+        """Suppress what a change moves and give it to all tasks that it proves; returns the others."""
+        self._suppress(witness.cell)
+        self._use(witness, left)
+        still = [t for t in left if self.circuit[t] is None]
+        self.context.progress.advance(len(left) - len(still))
+        return still
 
     def clean_up(self) -> int:
         """Publish redundant cells, heaviest first; returns how many.
@@ -155,22 +219,41 @@ class Cover:
         reach = attacker.reach(cell, direction, need, or_nothing=True)
         return reach.witness if reach.attained >= need else None
 
+    def _nearby(self, task: int) -> Witnesses | None:
+        """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none."""
+        cell, direction, need = self._question(task)
+        hidden = np.flatnonzero(self.suppressed)
+        for per_line, most in NEIGHBOURHOODS:
+            near = self._near.around(cell, need, self.suppressed, per_line, most)
+            if len(hidden) <= MOST_ADDED:
+                near = np.union1d(near, hidden)
+            change = CheapestChange(
+                self.table, self.suppressed, within=near, ground=self._ground, iterations=ITERATIONS
+            )
+            if (witness := change.find(cell, direction, need)) is not None:
+                return witness
+        return None
+
+    def _alone(self, task: int) -> Witnesses | None:
+        """The cheapest change of the whole table for one task."""
+        return self._joint.find(self.tasks.subset(np.array([task])), self.suppressed)
+
     def _cheapest(self, task: int) -> Witnesses | None:
-        """The cheapest change that proves a task: in a large table, first in the cell's neighbourhood."""
-        question = int(self.tasks.cell[task]), int(self.tasks.direction[task]), int(self.tasks.need[task])
-        if len(self.table) > SMALL:
-            for per_line, most in NEIGHBOURHOODS:
-                near = self._near.around(question[0], question[2], self.suppressed, per_line, most)
-                change = CheapestChange(self.table, self.suppressed, within=near, ground=self._ground)
-                if (witness := change.find(*question)) is not None:
-                    return witness
+        """The cheapest change that proves a task, from one model of the whole table."""
         if self._change is None:
             self._change = CheapestChange(self.table, self.suppressed, ground=self._ground)
-        witness = self._change.find(*question)
+        witness = self._change.find(*self._question(task))
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
             witness = self._within(task, Attacker(self.table, self.table.suppressible))
         return witness
+
+    def _question(self, task: int) -> tuple[int, int, int]:
+        return int(self.tasks.cell[task]), int(self.tasks.direction[task]), int(self.tasks.need[task])
+
+    @cached_property
+    def _joint(self) -> JointChange:
+        return JointChange(self.table, self._ground)
 
     @cached_property
     def _near(self) -> Neighbourhoods:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Found
+from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
@@ -36,7 +36,7 @@ def hypercube(table: Table, context: Context) -> Found:
     cover.by_boxes(order.tolist())
     cover.by_lp(order.tolist())
     cover.clean_up()
-    return Found(cover.suppressed, evaluations=1)
+    return Found(cover.suppressed, evaluations=1, proof=cover.proof())
 
 
 def largest_first(need: Ints) -> Ints:

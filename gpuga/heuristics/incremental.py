@@ -20,4 +20,4 @@ def incremental(table: Table, context: Context) -> Found:
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
     cover.by_lp(order.tolist())
     cover.clean_up()
-    return Found(cover.suppressed, evaluations=1)
+    return Found(cover.suppressed, evaluations=1, proof=cover.proof())

@@ -14,13 +14,14 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuga.context import Context
 from gpuga.errors import InputError
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
-from gpuga.safety.witness import Witnesses, reversal
+from gpuga.safety.witness import Ground, Witnesses, hold, reversal
 from gpuga.table.plane import plane_of, suppressed_grid
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
@@ -80,7 +81,9 @@ class Rule:
             cells=np.flatnonzero(judged),
             rise=np.where(table.primary, levels.upper, none),
             fall=np.where(table.primary, levels.lower, none),
-            width=np.where(table.primary, np.where(levels.sliding > 0, levels.sliding, none), np.where(secondary, 0, none)),
+            width=np.where(
+                table.primary, np.where(levels.sliding > 0, levels.sliding, none), np.where(secondary, 0, none)
+            ),
             strict=strict,
         )
 
@@ -100,20 +103,49 @@ class Evidence:
         self.table, self.rule = table, rule
         self.rise: dict[int, Fraction] = {}
         self.fall: dict[int, Fraction] = {}
+        self.whole_rise = np.zeros(len(table), np.int64)
+        self.whole_fall = np.zeros(len(table), np.int64)
 
     def reached(self, cell: int, direction: int) -> Fraction:
         """The best rise (or fall) shown."""
-        return (self.rise if direction > 0 else self.fall).get(cell, Fraction(0))
+        whole = int((self.whole_rise if direction > 0 else self.whole_fall)[cell])
+        return max(Fraction(whole), (self.rise if direction > 0 else self.fall).get(cell, Fraction(0)))
+
+    def note_whole(self, cells: NDArray[np.integer], direction: NDArray[np.integer], reach: Ints) -> None:
+        """Many reaches in whole units at once."""
+        up = direction > 0
+        np.maximum.at(self.whole_rise, cells[up], reach[up])
+        np.maximum.at(self.whole_fall, cells[~up], reach[~up])
+
+    def note_proof(self, ground: Ground, proof: Witnesses) -> None:
+        """What proposed witnesses show, of those that hold exactly; parts of a unit are left out."""
+        length = np.diff(proof.start)
+        held = np.repeat(hold(ground, proof), length)
+        amount = proof.amount[held]
+        reach = np.abs(amount) // np.repeat(proof.denominator, length)[held]
+        self.note_whole(proof.cell[held], np.sign(amount), reach)
+
+    def unsettled(self, cells: Ints) -> list[int]:
+        """Those of the cells that are not yet shown to be safe."""
+        rule, rise, fall = self.rule, self.whole_rise[cells], self.whole_fall[cells]
+        extra = 1 if rule.strict else 0
+        wide = np.where(self.table.primary[cells], rule.width[cells] + extra, 1)
+        shown = (
+            ((rule.rise[cells] < 0) | (rise >= rule.rise[cells] + extra))
+            & ((rule.fall[cells] < 0) | (fall >= rule.fall[cells] + extra))
+            & ((rule.width[cells] < 0) | (rise + fall >= wide))
+        )
+        return [c for c in cells[~shown].tolist() if not self.settled(c)]
 
     def note(self, cell: int, direction: int, reach: Fraction) -> None:
         """One more reach, if it is better."""
         if reach > self.reached(cell, direction):
             (self.rise if direction > 0 else self.fall)[cell] = reach
 
-    def asked(self, cell: int, direction: int) -> int:
-        """The least whole number of units that settles a direction of a cell; 0 where nothing is asked."""
-        level = int((self.rule.rise if direction > 0 else self.rule.fall)[cell])
-        return max(0, level + 1 if self.rule.strict and level >= 0 else level)
+    def asked(self, cells: Ints, direction: NDArray[np.int8]) -> Ints:
+        """The least whole numbers of units that settle directions of cells; 0 where nothing is asked."""
+        level = np.where(direction > 0, self.rule.rise[cells], self.rule.fall[cells])
+        return np.where(level < 0, 0, level + (1 if self.rule.strict else 0)).astype(np.int64)
 
     def asks_width(self, cell: int) -> bool:
         """Whether the width of a cell's interval matters."""
@@ -174,11 +206,13 @@ def audit(
     strict: bool = False,
     protect_secondary: bool = False,
     intervals: bool = True,
+    proof: Witnesses | None = None,
     context: Context | None = None,
 ) -> Audit:
     """Judge a pattern (bool[n], primaries included): is every sensitive cell protected?
 
-    With `intervals` every suppressed cell also gets the attacker's interval; without, only verdicts.
+    With `intervals` every suppressed cell also gets the attacker's interval; without, only verdicts. `proof` are
+    witnesses that someone proposes: each is checked exactly before it counts, and none is needed.
     """
     context = context or Context()
     suppressed = np.asarray(suppressed, bool)
@@ -187,36 +221,42 @@ def audit(
     evidence = Evidence(table, rule)
     if intervals:
         return _with_intervals(table, suppressed, rule, evidence, context)
-    attacker, refuted = _judge(table, suppressed, evidence, context)
-    cells = tuple(
-        CellAudit(int(c), _kind(table, int(c)), int(c) not in refuted and evidence.settled(int(c))) for c in rule.cells
-    )
-    return Audit(all(c.safe for c in cells), len(table.sensitive), cells, False, attacker.solves)
+    solves, refuted = _judge(table, suppressed, evidence, context, proof)
+    bad = refuted | set(evidence.unsettled(rule.cells))
+    cells = tuple(CellAudit(c, _kind(table, c), c not in bad) for c in rule.cells.tolist())
+    return Audit(not bad, len(table.sensitive), cells, False, solves)
 
 
 def _kind(table: Table, cell: int) -> str:
     return "primary" if table.primary[cell] else "secondary"
 
 
-def _judge(table: Table, suppressed: Mask, evidence: Evidence, context: Context) -> tuple[Attacker, set[int]]:
-    """Collect evidence until every judged cell is settled or refuted."""
+def _judge(
+    table: Table, suppressed: Mask, evidence: Evidence, context: Context, proof: Witnesses | None
+) -> tuple[int, set[int]]:
+    """Collect evidence until every judged cell is settled or refuted; returns the solves and the refuted."""
+    cells = evidence.rule.cells
+    if proof is not None:
+        evidence.note_proof(Ground.of(table, suppressed), proof)
+    open_cells = np.array(evidence.unsettled(cells), np.int64)
+    if not len(open_cells):
+        return 0, set()
+    refuted = set(open_cells[_short_by_propagation(table, suppressed, evidence.rule)[open_cells]].tolist())
+    cheap_proofs(table, suppressed, evidence, np.array([c for c in open_cells.tolist() if c not in refuted], np.int64))
+    left = [c for c in evidence.unsettled(open_cells) if c not in refuted]
+    if plane_of(table) is not None or not left:
+        return 0, refuted | set(left)  # in a plane flows have decided: what is open is unsafe
     attacker = Attacker(table, suppressed)
-    cells = [int(c) for c in evidence.rule.cells]
-    refuted = _refuted_by_propagation(table, suppressed, evidence.rule)
-    cheap_proofs(table, suppressed, evidence, [c for c in cells if c not in refuted])
-    open_cells = [c for c in cells if c not in refuted and not evidence.settled(c)]
-    if plane_of(table) is not None:
-        return attacker, refuted | set(open_cells)  # flows have decided: what is open is unsafe
-    context.progress.stage("attacker", len(open_cells))
-    while open_cells:
-        cell = open_cells[0]
-        _ask(attacker, evidence, cell, open_cells)
+    context.progress.stage("attacker", len(left))
+    while left:
+        cell = left[0]
+        _ask(attacker, evidence, cell, left)
         if not evidence.settled(cell):
             refuted.add(cell)
-        left = [c for c in open_cells[1:] if not evidence.settled(c)]
-        context.progress.advance(len(open_cells) - len(left))
-        open_cells = left
-    return attacker, refuted
+        still = [c for c in left[1:] if not evidence.settled(c)]
+        context.progress.advance(len(left) - len(still))
+        left = still
+    return attacker.solves, refuted
 
 
 def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence[int]) -> None:
@@ -231,16 +271,13 @@ def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence
             evidence.use(attacker, reach.witness, open_cells)
 
 
-def _refuted_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> set[int]:
-    """Sensitive cells whose levels lie outside what the lines alone allow: unsafe without any solver."""
+def _short_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> Mask:
+    """Cells whose levels lie outside what the lines alone allow: unsafe without any solver (bool[n])."""
     rise, fall = unpick(table, suppressed)
-    bad = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
-    return {int(c) for c in rule.cells if bad[c]}
+    return rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
 
 
-def _with_intervals(
-    table: Table, suppressed: Mask, rule: Rule, evidence: Evidence, context: Context
-) -> Audit:
+def _with_intervals(table: Table, suppressed: Mask, rule: Rule, evidence: Evidence, context: Context) -> Audit:
     """The attacker's interval of every suppressed cell, and the verdicts that follow."""
     from gpuga.safety.flow import extreme
 

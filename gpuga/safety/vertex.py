@@ -1,23 +1,31 @@
-"""From a solver's floats to the exact vertex that they stand for.
+"""From a solver's floats to an exact change of a table near them.
 
-Components near an integer are that integer; the fractional ones follow from the equations, solved by
-elimination in rationals. Only a proposal until it is checked; but unlike rounding it finds any
-denominator.
+Components near an integer are that integer; the others follow from the equations by sparse elimination in
+integers. The coefficients of tables are -1 and 1, so nearly all pivots are, too: components that stay free
+take the nearest whole number, and all the others come out whole. The few rows without such a pivot are solved in
+rationals at the end. Only a proposal until it is checked; but unlike rounding it finds any denominator.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from heapq import heappop, heappush
 from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.safety.compiled import compiled
 from gpuga.table.table import Ints
 
 NEAR = 1e-6
-MOST_FRACTIONAL = 3_000
-"""With more fractional components than this the elimination would take too long."""
+MOST_ENTRIES = 20_000_000
+"""Elimination that fills in beyond this is given up."""
+
+MOST_HARD = 400
+"""With more rows than this that have no pivot of -1 or 1, the rational elimination would take too long."""
+
+LARGEST_ENTRY = 2**40
 
 Row = dict[int, Fraction]
 
@@ -32,74 +40,254 @@ def exact_vertex(
     if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) >= 2**52:
         return None
     nearest = np.rint(x).astype(np.int64)
-    fractional = np.flatnonzero(np.abs(x - nearest) > NEAR)
-    if not len(fractional):
-        return nearest, 1
-    if len(fractional) > MOST_FRACTIONAL:
+    return _completed(x, nearest, np.abs(x - nearest) > NEAR, start, index, coef)
+
+
+def exact_near(
+    x: NDArray[np.float64], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints, parts: int
+) -> tuple[NDArray[np.generic], int] | None:
+    """As `exact_vertex`, for a point that is no vertex: only zeros stay, free components in units of `1/parts`."""
+    if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) * parts >= 2**52:
         return None
-    rows, right = _system(nearest, fractional, start, index, coef)
-    solved = _solve(rows, right, {j: x[j] for j in fractional.tolist()})
-    return None if solved is None else _over_one_denominator(nearest, solved)
+    moving = x != 0
+    made = _completed(x * parts, np.zeros(len(x), np.int64), moving, start, index, coef)
+    return None if made is None else (made[0], made[1] * parts)
+
+
+def _completed(
+    x: NDArray[np.float64],
+    nearest: Ints,
+    open_: NDArray[np.bool_],
+    start: NDArray[np.int32],
+    index: NDArray[np.int32],
+    coef: Ints,
+) -> tuple[NDArray[np.generic], int] | None:
+    """`nearest` with its open components solved for, near `x`."""
+    unknown = np.flatnonzero(open_)
+    if not len(unknown):
+        return nearest, 1
+    rows = _system(nearest, open_, start, index, coef)
+    pivots = _eliminate(*rows, len(unknown), MOST_ENTRIES, LARGEST_ENTRY)
+    if pivots is None:
+        return None
+    begin, column, value, right, pivot = pivots
+    hard = np.flatnonzero(pivot < 0)
+    if len(hard) > MOST_HARD:
+        return None
+    solved = _hard_rows(begin, column, value, right, hard.tolist(), x[unknown])
+    if solved is None:
+        return None
+    easy = np.flatnonzero(pivot >= 0)[::-1]
+    if not solved:
+        guess = np.rint(x[unknown]).astype(np.int64)
+        whole = _back(begin, column, value, right, pivot, easy, guess, LARGEST_ENTRY)
+        if whole is None:
+            return None
+        amounts = nearest.copy()
+        amounts[unknown] = whole
+        return amounts, 1
+    parts = _back_in_rationals(begin, column, value, right, pivot, easy.tolist(), x[unknown], solved)
+    return _over_one_denominator(nearest, dict(zip(unknown.tolist(), parts, strict=True)))
 
 
 def _system(
-    nearest: Ints, fractional: Ints, start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
-) -> tuple[list[Row], list[Fraction]]:
-    """The equations in which fractional components occur, the integers moved to the right-hand side."""
-    rows: dict[int, Row] = {}
-    for j in fractional.tolist():
-        for e in range(int(start[j]), int(start[j + 1])):
-            rows.setdefault(int(index[e]), {})[j] = Fraction(int(coef[e]))
-    known = nearest.copy()
-    known[fractional] = 0
+    nearest: Ints, open_: NDArray[np.bool_], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
+) -> tuple[Ints, NDArray[np.int32], Ints, Ints]:
+    """The equations in which open components occur, shortest first, the known ones on the right-hand side."""
     column = np.repeat(np.arange(len(nearest)), np.diff(start))
-    total = np.zeros(int(index.max()) + 1, np.int64)
+    known = np.where(open_, 0, nearest)
+    lines = int(index.max()) + 1
+    total = np.zeros(lines, np.int64)
     np.add.at(total, index, coef * known[column])
-    lines = sorted(rows)
-    return [rows[r] for r in lines], [Fraction(-int(total[r])) for r in lines]
+    kept = open_[column]
+    line = index[kept]
+    length = np.bincount(line, minlength=lines)
+    rank = np.empty(lines, np.int64)
+    order = np.argsort(length, kind="stable")
+    rank[order] = np.arange(lines)
+    by_row = np.argsort(rank[line], kind="stable")
+    number = np.cumsum(open_) - 1
+    begin = np.concatenate([[0], np.cumsum(length[order])])
+    return begin, number[column[kept]][by_row].astype(np.int32), coef[kept][by_row], -total[order]
 
 
-def _solve(rows: list[Row], right: list[Fraction], guess: dict[int, float]) -> dict[int, Fraction] | None:
-    """Sparse elimination, shortest row first; components that stay free take a simple value near their guess."""
+@compiled
+def _eliminate(
+    begin: Ints, column: NDArray[np.int32], value: Ints, right: Ints, columns: int, most: int, largest: int
+) -> tuple[Ints, NDArray[np.int32], Ints, Ints, NDArray[np.int32]] | None:
+    """Reduce row after row by the pivots before it; a row's pivot is an entry of -1 or 1 in a rare column.
+
+    Returns reduced rows (compressed), right-hand sides and pivots; pivot -1: the row has entries but none of
+    -1 or 1, or it has no entries and its right-hand side is not zero.
+    """
+    rare = np.zeros(columns, np.int64)
+    for e in range(len(column)):
+        rare[column[e]] += 1
+    row_of = np.full(columns, -1, np.int64)
+    work = np.zeros(columns, np.int64)
+    listed = np.zeros(columns, np.bool_)
+    out_begin = np.zeros(len(begin), np.int64)
+    out_right = np.zeros(len(right), np.int64)
+    out_pivot = np.full(len(right), -1, np.int32)
+    out_column, out_value = np.empty(1024, np.int32), np.empty(1024, np.int64)
+    members = np.empty(columns, np.int32)
+    made = used = 0
+    for r in range(len(right)):
+        count = 0
+        heap = [(np.int64(0), np.int64(0)) for _ in range(0)]
+        for e in range(begin[r], begin[r + 1]):
+            c = column[e]
+            if not listed[c]:
+                listed[c] = True
+                members[count] = c
+                count += 1
+                if row_of[c] >= 0:
+                    heappush(heap, (row_of[c], np.int64(c)))
+            work[c] += value[e]
+        b = right[r]
+        while len(heap) > 0:
+            p, c = heappop(heap)
+            if work[c] == 0:
+                continue
+            factor = np.int64(0)
+            for e in range(out_begin[p], out_begin[p + 1]):
+                if out_column[e] == c:
+                    factor = work[c] * out_value[e]  # the pivot is its own inverse
+            for e in range(out_begin[p], out_begin[p + 1]):
+                k = out_column[e]
+                if not listed[k]:
+                    listed[k] = True
+                    members[count] = k
+                    count += 1
+                    if row_of[k] >= 0:
+                        heappush(heap, (row_of[k], np.int64(k)))
+                elif work[k] == 0 and row_of[k] > p:
+                    heappush(heap, (row_of[k], np.int64(k)))
+                work[k] -= factor * out_value[e]
+                if abs(work[k]) > largest:
+                    return None
+            b -= factor * out_right[p]
+            if abs(b) > largest * 1024:
+                return None
+        best = -1
+        filled = 0
+        for q in range(count):
+            c = members[q]
+            if work[c] != 0:
+                filled += 1
+                if abs(work[c]) == 1 and (best < 0 or rare[c] < rare[best] or (rare[c] == rare[best] and c < best)):
+                    best = c
+        if filled > 0 or b != 0:
+            if used + filled > most:
+                return None
+            while used + filled > len(out_column):
+                out_column = np.concatenate((out_column, np.empty(len(out_column), np.int32)))
+                out_value = np.concatenate((out_value, np.empty(len(out_value), np.int64)))
+            for q in range(count):
+                c = members[q]
+                if work[c] != 0:
+                    out_column[used], out_value[used] = c, work[c]
+                    used += 1
+            out_right[made], out_pivot[made] = b, best
+            if best >= 0:
+                row_of[best] = made
+            made += 1
+            out_begin[made] = used
+        for q in range(count):
+            work[members[q]] = 0
+            listed[members[q]] = False
+    return out_begin[: made + 1], out_column[:used], out_value[:used], out_right[:made], out_pivot[:made]
+
+
+@compiled
+def _back(
+    begin: Ints,
+    column: NDArray[np.int32],
+    value: Ints,
+    right: Ints,
+    pivot: NDArray[np.int32],
+    order: Ints,
+    guess: Ints,
+    largest: int,
+) -> Ints | None:
+    """Solve for the pivots, last row first; `guess` holds the free components. None: a number grew too large."""
+    for r in order:
+        total = right[r]
+        sign = np.int64(1)
+        for e in range(begin[r], begin[r + 1]):
+            if column[e] == pivot[r]:
+                sign = value[e]
+            else:
+                total -= value[e] * guess[column[e]]
+        if abs(total) > largest * 1024:
+            return None
+        guess[pivot[r]] = sign * total
+    return guess
+
+
+def _hard_rows(
+    begin: Ints,
+    column: NDArray[np.int32],
+    value: Ints,
+    right: Ints,
+    hard: list[int],
+    guess: NDArray[np.float64],
+) -> dict[int, Fraction] | None:
+    """Solve the rows without a pivot of -1 or 1 in rationals; the components that stay free are whole.
+
+    None: the rows contradict each other.
+    """
     pivots: list[tuple[int, Row, Fraction]] = []
-    where: dict[int, set[int]] = {}
-    for r, row in enumerate(rows):
-        for j in row:
-            where.setdefault(j, set()).add(r)
-    left = set(range(len(rows)))
-    while left:
-        r = min(left, key=lambda q: (len(rows[q]), q))
-        left.discard(r)
-        row = rows[r]
+    for r in hard:
+        span = range(int(begin[r]), int(begin[r + 1]))
+        row: Row = {int(column[e]): Fraction(int(value[e])) for e in span}
+        b = Fraction(int(right[r]))
+        for j, earlier, c in pivots:
+            if (ratio := row.get(j, Fraction(0))) != 0:
+                b -= ratio * c
+                for k, v in earlier.items():
+                    row[k] = row.get(k, Fraction(0)) - ratio * v
+        row = {k: v for k, v in row.items() if v}
         if not row:
-            if right[r] != 0:
+            if b:
                 return None
             continue
-        j = min(row, key=lambda k: (len(where[k]), k))
-        factor = row[j]
-        pivots.append((j, row, right[r]))
-        for k in row:
-            where[k].discard(r)
-        for q in sorted(where[j] & left):
-            ratio = rows[q][j] / factor
-            for k, v in row.items():
-                value = rows[q].get(k, Fraction(0)) - ratio * v
-                if value:
-                    rows[q][k] = value
-                    where[k].add(q)
-                else:
-                    rows[q].pop(k, None)
-                    where[k].discard(q)
-            right[q] -= ratio * right[r]
+        j = min(row, key=lambda k: (abs(row[k].numerator), k))
+        lead = row[j]
+        pivots.append((j, {k: v / lead for k, v in row.items()}, b / lead))
     solution: dict[int, Fraction] = {}
-    for j, row, value in reversed(pivots):
+    for j, row, b in reversed(pivots):
         for k, v in row.items():
             if k != j:
-                if k not in solution:
-                    solution[k] = Fraction(guess[k]).limit_denominator(60)
-                value -= v * solution[k]
-        solution[j] = value / row[j]
+                b -= v * solution.setdefault(k, Fraction(round(guess[k])))
+        solution[j] = b
     return solution
+
+
+def _back_in_rationals(
+    begin: Ints,
+    column: NDArray[np.int32],
+    value: Ints,
+    right: Ints,
+    pivot: NDArray[np.int32],
+    order: list[int],
+    guess: NDArray[np.float64],
+    solved: dict[int, Fraction],
+) -> list[Fraction]:
+    """As `_back`, with some components already solved as fractions; whole numbers stay Python integers."""
+    parts: list[int | Fraction] = [round(g) for g in guess.tolist()]
+    for j, part in solved.items():
+        parts[j] = part.numerator if part.denominator == 1 else part
+    for r in order:
+        total: int | Fraction = int(right[r])
+        sign = 1
+        for e in range(int(begin[r]), int(begin[r + 1])):
+            if column[e] == pivot[r]:
+                sign = int(value[e])
+            else:
+                total -= int(value[e]) * parts[column[e]]
+        parts[pivot[r]] = sign * total
+    return [Fraction(part) for part in parts]
 
 
 def _over_one_denominator(nearest: Ints, parts: dict[int, Fraction]) -> tuple[NDArray[np.generic], int]:

@@ -1,0 +1,75 @@
+"""Changes that solvers propose become exact, whatever their fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gpuga.circuits.joint_change import JointChange
+from gpuga.safety.tasks import level_tasks
+from gpuga.safety.vertex import exact_near, exact_vertex
+from gpuga.safety.witness import Ground, hold
+from gpuga.table.table import INFINITE, Ints, Table
+from tests.support.small_tables import random_table
+
+
+def columns_of(table: Table) -> tuple[Ints, Ints, Ints]:
+    """All lines of a table in compressed columns."""
+    start, line, coef = table.lines.by_cell(len(table))
+    return start.astype(np.int32), line, coef
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (3, 4, 3), (2, 3, 2, 3)])
+def test_any_point_has_an_exact_change_near_it(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(7)
+    table = random_table(rng, shape)
+    start, line, coef = columns_of(table)
+    for share in (1.0, 0.8, 0.5):
+        x = rng.normal(0, 50, len(table)) * (rng.random(len(table)) < share)
+        made = exact_near(x, start, line, coef, 16)
+        assert made is not None
+        amounts, denominator = made
+        assert not table.lines.apply(np.asarray(amounts, np.int64)).any()
+        assert not amounts[x == 0].any()
+        assert denominator % 16 == 0
+
+
+def test_a_change_that_is_consistent_already_stays_as_it_is() -> None:
+    rng = np.random.default_rng(8)
+    table = random_table(rng, (4, 4, 3))
+    start, line, coef = columns_of(table)
+    whole = exact_near(rng.normal(0, 9, len(table)), start, line, coef, 1)
+    assert whole is not None
+    again = exact_near(np.asarray(whole[0], float), start, line, coef, 1)
+    assert again is not None and (again[0] == whole[0]).all()
+
+
+def test_fractions_of_any_denominator_are_named() -> None:
+    # 7 x + 11 y = z with z known: a vertex whose fractions no rounding would name
+    start, line = np.array([0, 1, 2, 3], np.int32), np.zeros(3, np.int32)
+    made = exact_vertex(np.array([Fraction(1003, 7).__float__(), 0.0, 1003.0]), start, line, np.array([7, 11, -1]))
+    assert made is not None
+    amounts, denominator = made
+    assert 7 * amounts[0] + 11 * amounts[1] == amounts[2] and denominator == 7
+
+
+def test_equations_that_contradict_the_whole_numbers_have_no_change() -> None:
+    start, line = np.array([0, 2, 3], np.int32), np.array([0, 1, 0], np.int32)
+    assert exact_vertex(np.array([0.5, 3.0]), start, line, np.array([1, 1, -1])) is None
+
+
+def test_a_joint_change_holds_exactly_and_moves_the_cells_that_were_asked_for() -> None:
+    rng = np.random.default_rng(9)
+    table = random_table(rng, (6, 5, 4), largest=60, sensitive=0.05)
+    ground = Ground.of(table, table.suppressible)
+    tasks = level_tasks(table)
+    one_way = tasks.subset(tasks.direction > 0)
+    witness = JointChange(table, ground).find(one_way, table.forced)
+    assert witness is not None and hold(ground, witness)[0]
+    cells, amounts, denominator = witness.one(0)
+    moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
+    reached = [moved.get(int(c), 0) >= int(n) * denominator for c, n in zip(one_way.cell, one_way.need, strict=True)]
+    assert np.mean(reached) > 0.5
+    assert (table.up[cells] <= INFINITE).all()
