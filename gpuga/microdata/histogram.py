@@ -3,9 +3,8 @@
 Two operations, each written once for the compiled back end and once in NumPy as the oracle:
 
 - `mark_rare`: which records have a rare combination on one key;
-- `unprotected_weights`: for a batch of jobs (one frequency table under one recoding of its fields), the
-summed weight
-  of its unsafe cells that stay rare. All neighbours of a recoding are one such batch.
+- `unprotected_weights`: for a batch of jobs (one frequency table under one recoding of its fields), the summed
+  weight of its unsafe cells that stay rare. All neighbours of a recoding are one such batch.
 
 A frequency table is given by its inhabited cells: their coordinates, counts and weights. Counts and weights
 are int64, so the sums are the same in any order.

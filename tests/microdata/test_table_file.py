@@ -79,12 +79,12 @@ def test_the_command_counts_but_shows_no_value(tmp_path, capsys):
 
 
 def test_the_example_goes_from_records_to_a_published_table(tmp_path, capsys):
-    runpy.run_path(str(EXAMPLE / "walk.py"))["main"](tmp_path, 2000, 0.5)
+    runpy.run_path(str(EXAMPLE / "walk.py"))["main"](tmp_path, 1000, 0.5, 5)
     said = capsys.readouterr().out
     assert "sensitive cells are protected" in said
     with open(tmp_path / "published.csv", newline="") as file:
         published = list(csv.DictReader(file))
     hidden = [row for row in published if row["suppression"] != "published"]
     assert {row["suppression"] for row in hidden} == {"primary", "secondary"}
-    assert all(row["turnover"] == "" for row in hidden)
-    assert all(row["turnover"] for row in published if row["suppression"] == "published")
+    assert all(row["value"] == "" for row in hidden)
+    assert all(row["value"] for row in published if row["suppression"] == "published")
