@@ -80,8 +80,9 @@ def exposure_content(exposure: Exposure) -> dict[str, Any]:
 
 def size_line(table: Table) -> str:
     """How large a table is, in one line."""
-    added = len(table) - table.given
-    extra = f" ({added} marginals added)" if added else ""
+    notes = {"marginals added": len(table) - table.given - table.groups, "groups": table.groups}
+    named = ", ".join(f"{count} {what}" for what, count in notes.items() if count)
+    extra = f" ({named})" if named else ""
     name = printable(table.name)
     return (
         f"{name}: {len(table)} cells{extra}, {len(table.lines)} equations, {len(table.sensitive)} sensitive"
