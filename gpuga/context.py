@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga import compiling
+from gpuga.lp.solver import Solver
 
 
 class Progress(Protocol):
@@ -77,6 +78,7 @@ class Context:
 
     backend: str = "auto"
     lp: str = "auto"
+    solver: Solver | None = None
     seed: int = 0
     clock: Clock = field(default_factory=Clock)
     progress: Progress = field(default_factory=Silent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,8 @@ from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.errors import GpugaError, Infeasible, InputError
 from gpuga.kernels.backend import BackendUnavailable, get_backend
+from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
+from gpuga.lp.solver import Solver
 from gpuga.methods import DEFAULT, find_method
 from gpuga.protection import Bound, Found, Protection
 from gpuga.safety.audit import Audit, audit, check_pattern
@@ -49,9 +52,12 @@ def protect(
     """
     run = find_method(method).load()
     backend = resolved_backend(backend)
+    solver = resolved_solver(lp, options or {})
+    lp = solver.name
     context = Context(
         backend=backend,
         lp=lp,
+        solver=solver,
         seed=seed,
         clock=clock or Clock(seconds),
         progress=progress or Silent(),
@@ -85,6 +91,20 @@ def resolved_backend(name: str) -> str:
         return get_backend(name).name
     except BackendUnavailable as fault:
         raise InputError(str(fault), field="--backend") from None
+
+
+def resolved_solver(name: str, options: Mapping[str, Any]) -> Solver:
+    """The solver that `name` stands for here, with a warning where it is another one.
+
+    Options: `no_fallback` refuses to go on with another one, `cuopt_host` names a server.
+    """
+    try:
+        chosen = choose(name, fallback=not options.get("no_fallback"), host=options.get("cuopt_host"))
+    except SolverUnavailable as fault:
+        raise InputError(str(fault), field="--lp") from None
+    if chosen.note is not None:
+        warnings.warn(chosen.note, SolverWarning, stacklevel=3)
+    return chosen.solver
 
 
 def _found(run: Any, table: Table, context: Context) -> Found:

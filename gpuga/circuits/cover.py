@@ -34,13 +34,13 @@ MOST_FOR_LP = 20_000
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
-NEIGHBOURHOODS = ((3, 300), (4, 1_500), (6, 3_000))
+NEIGHBOURHOODS = ((4, 1_500), (6, 3_000))
 """Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
 
 MOST_ADDED = 6_000
 """A pattern up to this many cells takes part in every neighbourhood: hidden cells cost nothing to move."""
 
-ITERATIONS = 4_000
+ITERATIONS = 3_000
 """Steps of the simplex method after which a neighbourhood is given up; most take a few hundred."""
 
 GROUPS = 40
@@ -159,7 +159,7 @@ class Cover:
         hidden = int(self.suppressed.sum())
         questions = LP_WORK // max(hidden, 1) ** 2
         if hidden <= MOST_FOR_LP:
-            published += self._clean_up_pass(Attacker(self.table, self.suppressed), questions)
+            published += self._clean_up_pass(Attacker(self.table, self.suppressed, self.context.solver), questions)
         return published
 
     def _clean_up_pass(self, attacker: Attacker | None, questions: int) -> int:
@@ -228,7 +228,12 @@ class Cover:
             if len(hidden) <= MOST_ADDED:
                 near = np.union1d(near, hidden)
             change = CheapestChange(
-                self.table, self.suppressed, within=near, ground=self._ground, iterations=ITERATIONS
+                self.table,
+                self.suppressed,
+                self.context.solver,
+                within=near,
+                ground=self._ground,
+                iterations=ITERATIONS,
             )
             if (witness := change.find(cell, direction, need)) is not None:
                 return witness
@@ -241,7 +246,7 @@ class Cover:
     def _cheapest(self, task: int) -> Witnesses | None:
         """The cheapest change that proves a task, from one model of the whole table."""
         if self._change is None:
-            self._change = CheapestChange(self.table, self.suppressed, ground=self._ground)
+            self._change = CheapestChange(self.table, self.suppressed, self.context.solver, ground=self._ground)
         witness = self._change.find(*self._question(task))
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
@@ -253,7 +258,7 @@ class Cover:
 
     @cached_property
     def _joint(self) -> JointChange:
-        return JointChange(self.table, self._ground)
+        return JointChange(self.table, self._ground, self.context.solver)
 
     @cached_property
     def _near(self) -> Neighbourhoods:

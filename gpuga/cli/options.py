@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,6 +66,19 @@ def read_options(
     return source
 
 
+@contextmanager
+def notes_on_stderr() -> Iterator[None]:
+    """Warnings as one line each, as they come."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _say_note
+        yield
+
+
+def _say_note(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"gpuga: note: {printable(message, 300)}", err=True)
+
+
 def _by_dimension(pairs: tuple[str, ...]) -> dict[str, str]:
     files: dict[str, str] = {}
     for pair in pairs:
@@ -87,8 +101,6 @@ def fraction(text: str, field: str) -> float:
     return value
 
 
-json_option = click.option(
-    "--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON."
-)
+json_option = click.option("--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but faults.")
 strict_option = click.option("--strict", is_flag=True, help="A level must be exceeded, not only reached.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_options, strict_option, table_options
 
 
 @click.command()
@@ -35,7 +35,9 @@ from gpuga.cli.options import json_option, quiet_option, read_options, strict_op
 @click.option("--selection", metavar="NAME", help="How parents are chosen (genetic algorithms).")
 @click.option("--replacement", metavar="NAME", help="Whom children replace (genetic algorithms).")
 @click.option(
-    "--no-fallback", is_flag=True, help="Fail instead of helping a heuristic out with the attacker LP."
+    "--no-fallback",
+    is_flag=True,
+    help="Fail (exit code 2) where the solver of --lp is missing, instead of going on with HiGHS.",
 )
 @strict_option
 @click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
@@ -69,7 +71,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
         click.echo(size_line(source.table))
         say_if_compiling(quiet)
     clock = Clock(given.pop("seconds"))
-    with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
+    with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         protection = gpuga.protect(
             source.table,
             **_arguments(given),

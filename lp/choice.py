@@ -1,0 +1,153 @@
+"""Which solver a run uses, and what happens when it cannot be had or cannot be believed.
+
+HiGHS is the default and the judge. Another solver is asked first if the user wants it; an answer that is late,
+truncated, not finite, or does not satisfy its own model is thrown away and the question goes to HiGHS. Nothing of
+this decides safety: whatever a solver says becomes a witness that is checked in integers, or nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cuopt import Cuopt
+from .cuopt_probe import probe_cuopt
+from .highs import Highs
+from .solver import Answer, Floats, Model, Session, Solver, Status
+
+NAMES = ("auto", "cuopt", "highs")
+TOLERANCE = 1e-3
+"""How far a point may miss a row or a bound, relative to the largest figure, before it is thrown away."""
+
+
+class SolverUnavailable(RuntimeError):
+    """A solver was asked for by name, without fallback, that cannot be used here."""
+
+
+class SolverWarning(UserWarning):
+    """Another solver went on in the place of the one asked for."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A solver and, where it is not the one asked for, the sentence that says so."""
+
+    solver: Solver
+    note: str | None = None
+
+
+def choose(name: str = "auto", *, fallback: bool = True, host: str | None = None) -> Chosen:
+    """The solver of that name. `auto` is HiGHS: cuOpt pays on large batches only and must be asked for."""
+    if name not in NAMES:
+        raise SolverUnavailable(f"there is no solver called {name!r}; choose one of {', '.join(NAMES)}")
+    if name != "cuopt":
+        return Chosen(Highs())
+    report = probe_cuopt()
+    if report.version is not None:
+        solver = Cuopt(host)
+        return Chosen(Guarded(solver) if fallback else solver)
+    if not fallback:
+        raise SolverUnavailable(f"{report.problem}; install it: {report.install}")
+    return Chosen(Highs(), f"{report.problem}: HiGHS solves the linear programs (to install it: {report.install})")
+
+
+class Guarded:
+    """A solver whose every answer is checked; the questions it fails on go to HiGHS, with one warning."""
+
+    def __init__(self, solver: Solver, judge: Solver | None = None) -> None:
+        self.name = solver.name
+        self._solver, self._judge = solver, judge or Highs()
+        self._warned = False
+
+    def available(self) -> bool:
+        """Always: the judge is."""
+        return True
+
+    def session(self, model: Model) -> Session:
+        """A guarded session for changing objectives."""
+        return GuardedSession(model, self._solver.session, self._judge.session, self._warn)
+
+    def cold_session(self, model: Model, iterations: int | None = None) -> Session:
+        """A guarded session for changing bounds and costs."""
+
+        def judge(model: Model) -> Session:
+            return self._judge.cold_session(model, iterations)
+
+        return GuardedSession(model, self._solver.cold_session, judge, self._warn)
+
+    def interior_session(self, model: Model) -> Session:
+        """A guarded session for one large question."""
+        return GuardedSession(model, self._solver.interior_session, self._judge.interior_session, self._warn)
+
+    def _warn(self, why: str) -> None:
+        if not self._warned:
+            self._warned = True
+            message = f"{self.name} {why}: HiGHS solves what it cannot"
+            warnings.warn(message, SolverWarning, stacklevel=4)
+
+
+class GuardedSession:
+    """Two sessions on one model: the judge's is opened when it is first needed."""
+
+    def __init__(
+        self,
+        model: Model,
+        first: Callable[[Model], Session],
+        judge: Callable[[Model], Session],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._model = replace(model, cost=model.cost.copy(), lower=model.lower.copy(), upper=model.upper.copy())
+        self._warn, self._open_judge = warn, judge
+        self._judge: Session | None = None
+        self._first: Session | None = None
+        try:
+            self._first = first(model)
+        except Exception as fault:  # a driver, a library or a server may fail in any way
+            warn(f"cannot be used ({type(fault).__name__})")
+
+    def set_cost(self, columns: NDArray[np.int32], cost: Floats) -> None:
+        """Change the objective of some columns."""
+        self._model.cost[columns] = cost
+        for session in filter(None, (self._first, self._judge)):
+            session.set_cost(columns, cost)
+
+    def set_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
+        """Change the bounds of some columns."""
+        self._model.lower[columns], self._model.upper[columns] = lower, upper
+        for session in filter(None, (self._first, self._judge)):
+            session.set_bounds(columns, lower, upper)
+
+    def solve(self, seconds: float = float("inf")) -> Answer:
+        """The first solver's answer if it is optimal and satisfies the model, else the judge's."""
+        if self._first is not None:
+            try:
+                answer = self._first.solve(seconds)
+            except Exception as fault:  # as above
+                self._first = None
+                self._warn(f"failed ({type(fault).__name__})")
+            else:
+                if answer.status is Status.OPTIMAL and satisfies(self._model, answer):
+                    return answer
+                self._warn(f"gave no usable answer ({answer.status.value})")
+        if self._judge is None:
+            self._judge = self._open_judge(self._model)
+        return self._judge.solve(seconds)
+
+
+def satisfies(model: Model, answer: Answer) -> bool:
+    """Whether an answer has the right size, is finite and keeps its model's rows and bounds roughly."""
+    x = answer.x
+    if len(x) != model.columns or len(answer.row_dual) != model.rows:
+        return False
+    if not (np.isfinite(x).all() and np.isfinite(answer.row_dual).all()):
+        return False
+    slack = TOLERANCE * max(1.0, float(np.abs(x).max(initial=0.0)))
+    column = np.repeat(np.arange(model.columns), np.diff(model.start))
+    activity = np.bincount(model.index, weights=model.value * x[column], minlength=model.rows)
+    inside = (x >= model.lower - slack) & (x <= model.upper + slack)
+    kept = (activity >= model.row_lower - slack) & (activity <= model.row_upper + slack)
+    return bool(inside.all() and kept.all())
