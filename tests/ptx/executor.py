@@ -37,8 +37,9 @@ class Module:
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             path, made = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
             path.write_text(source)
+            # Unoptimised: compiling takes a tenth of the time, and the kernels run for moments only.
             options = [
-                "-O1",
+                "-O0",
                 "-fopenmp",
                 "-fwrapv",
                 "-fno-strict-aliasing",

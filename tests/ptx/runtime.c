@@ -18,7 +18,7 @@
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 enum { RUNNING, AT_BARRIER, DONE };
-enum { STACK_BYTES = 1 << 16 };
+enum { STACK_BYTES = 1 << 17 };
 
 typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; } Thread;
 typedef struct {

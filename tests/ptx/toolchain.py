@@ -11,6 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -53,24 +54,27 @@ def compile_ptx(function: Callable[..., None], types: tuple[Any, ...], arch: str
 @functools.cache
 def sources_digest(module: ModuleType) -> str:
     """A digest of all source files of the package that a kernel module belongs to, and of its compilers."""
-    from importlib.metadata import version
-
     folder = Path(str(module.__file__)).parent
     text = [path.read_bytes() for path in sorted(folder.rglob("*.py"))]
     tools = [version(name).encode() for name in ("numba", "numba-cuda", "nvidia-nvvm")]
     return hashlib.sha256(b"\0".join(text + tools)).hexdigest()[:24]
 
 
+def kept(path: Path, make: Callable[[], str]) -> str:
+    """The text of a file in the cache, made first if it is not there."""
+    if not path.exists():
+        text = make()
+        CACHE.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=CACHE, delete=False) as made:
+            made.write(text)
+        Path(made.name).replace(path)
+    return path.read_text()
+
+
 def kernel_ptx(module: ModuleType, name: str, arch: str) -> str:
     """The PTX of kernel `name` of a `cuda_kernels` module; kept on disk until a source file or a compiler changes."""
     path = CACHE / f"{sources_digest(module)}-{name}-{arch}.ptx"
-    if not path.exists():
-        ptx = compile_ptx(module.KERNELS[name][0], module.argument_types(name), arch)
-        CACHE.mkdir(mode=0o700, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=CACHE, delete=False) as made:
-            made.write(ptx)
-        Path(made.name).replace(path)
-    return path.read_text()
+    return kept(path, lambda: compile_ptx(module.KERNELS[name][0], module.argument_types(name), arch))
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,23 @@ class Sass:
 
 
 def assemble(ptx: str, arch: str) -> Sass:
-    """Compile PTX to machine code and read the report."""
+    """Compile PTX to machine code and read the report, which is kept on disk."""
+    digest = hashlib.sha256(f"{version('nvidia-cuda-nvcc')}\0{ptx}".encode()).hexdigest()[:24]
+    text = kept(CACHE / f"{digest}-{arch}.sass", lambda: ptxas_report(ptx, arch))
+
+    def total(pattern: str) -> int:
+        return sum(int(x) for x in re.findall(pattern, text))
+
+    return Sass(
+        total(r"Used (\d+) registers"),
+        total(r"(\d+) bytes smem"),
+        total(r"(\d+) bytes spill stores") + total(r"(\d+) bytes spill loads"),
+        total(r"(\d+) bytes stack frame"),
+    )
+
+
+def ptxas_report(ptx: str, arch: str) -> str:
+    """What ptxas says about the machine code it makes."""
     from cuda.pathfinder import find_nvidia_binary_utility
 
     with tempfile.TemporaryDirectory() as folder:
@@ -99,17 +119,15 @@ def assemble(ptx: str, arch: str) -> Sass:
             f"{path}.cubin",
         ]
         report = subprocess.run(command, capture_output=True, text=True, check=True)
-    text = report.stderr + report.stdout
+    return report.stderr + report.stdout
 
-    def total(pattern: str) -> int:
-        return sum(int(x) for x in re.findall(pattern, text))
 
-    return Sass(
-        total(r"Used (\d+) registers"),
-        total(r"(\d+) bytes smem"),
-        total(r"(\d+) bytes spill stores") + total(r"(\d+) bytes spill loads"),
-        total(r"(\d+) bytes stack frame"),
-    )
+def compile_everywhere(name: str) -> None:
+    """PTX and machine code of one of the package's kernels for every architecture, into the cache."""
+    from gpuga.kernels import cuda_kernels
+
+    for arch in CAPABILITIES:
+        assemble(kernel_ptx(cuda_kernels, name, arch), arch)
 
 
 def occupancy(arch: str, sass: Sass, threads: int) -> tuple[float, str]:
