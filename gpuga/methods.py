@@ -41,6 +41,24 @@ METHODS: tuple[Method, ...] = (
         "after Herrington 2015, Almeida et al. 2008",
     ),
     Method(
+        "heurgene",
+        "gpuga.evolution.heurgene:heurgene",
+        "two-dimensional tables: circuits change sides between parents; portfolio of strategies",
+        "Herrington 2015",
+    ),
+    Method(
+        "gensup",
+        "gpuga.evolution.gensup:gensup",
+        "two-dimensional tables: genetic algorithm on cells with shortest-path repair",
+        "Almeida et al. 2008",
+    ),
+    Method(
+        "gapn",
+        "gpuga.evolution.gapn:gapn",
+        "two-dimensional tables: genetic algorithm on protection networks of rectangles",
+        "Ditrich 2010, after Herrington 2015",
+    ),
+    Method(
         "hypercube",
         "gpuga.heuristics.hypercube:hypercube",
         "cheapest boxes (rectangles in 2-D) around each sensitive cell, then redundancy removal",
@@ -51,6 +69,30 @@ METHODS: tuple[Method, ...] = (
         "gpuga.heuristics.incremental:incremental",
         "two attacker LPs per sensitive cell, cheapest consistent change",
         "Smith et al. 2012",
+    ),
+    Method(
+        "ordering-ga",
+        "gpuga.evolution.ordering_ga:ordering_ga",
+        "genetic algorithm over orders of the sensitive cells; variants one-p, one-k, group-k, ku",
+        "Smith et al. 2012",
+    ),
+    Method(
+        "ordering-ls",
+        "gpuga.evolution.ordering_ga:ordering_ls",
+        "local search over orders of the sensitive cells; the same variants",
+        "Smith et al. 2012",
+    ),
+    Method(
+        "modular",
+        "gpuga.heuristics.modular:modular",
+        "sub-tables without sub-totals from the top down, with backtracking; then the whole",
+        "HiTaS, de Wolf 2002",
+    ),
+    Method(
+        "marginal",
+        "gpuga.heuristics.marginal:marginal",
+        "the last resort: totals along with every sensitive cell",
+        "named by Smith et al. 2012",
     ),
     Method(
         "shortest-path",

@@ -3,7 +3,8 @@
 Chromosomes point into a pool of circuits. Seeds come from several heuristics and orders and from shortest
 paths at the costs of the linear relaxation; crossover exchanges circuits where the kernels price that as a
 gain; mutation drops redundant cells, and destroys and re-protects regions; polishing solves a small MIP on
-the elite's cells. Whatever is found joins the pool. Selection and replacement look at costs and at the circuits themselves.
+the elite's cells. Whatever is found joins the pool. Selection and replacement look at costs and at the circuits
+themselves.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class PlaneWorkshop:
         """One circuit per open level inside a safe pattern (bool[R, C] or flat), found by maximum flow."""
         problem = self.problem
         links = problem.links(pattern.reshape(problem.shape))
-        start, place = _supports(problem.net, links, flow or problem.flow, problem.levels)
+        start, place = level_supports(problem.net, links, flow or problem.flow, problem.levels)
         if start[-1] < 0:
             raise GpugaError("circuits were asked for of a pattern that is not safe")
         return Supports(start, place)
@@ -308,7 +308,7 @@ class PlaneWorkshop:
 
 
 @compiled
-def _supports(net: Network, links: Links, flow: Flow, levels: Levels) -> tuple[Ints, Ints]:
+def level_supports(net: Network, links: Links, flow: Flow, levels: Levels) -> tuple[Ints, Ints]:
     """The secondary places of one flow per level; the last start is -1 if a level is not met."""
     columns = flow.amount.shape[1]
     count = len(levels.place)

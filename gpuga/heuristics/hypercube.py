@@ -8,7 +8,10 @@ table) or shortest paths (two-way tables) find, so that whatever can be protecte
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
@@ -44,11 +47,17 @@ def largest_first(need: Ints) -> Ints:
     return np.argsort(-need, kind="stable")
 
 
-def rectangles(problem: PlaneProblem, order: Ints) -> Mask:
-    """The union of the cheapest rectangles of the open levels of a plane, taken in order (bool[R, C])."""
+def rectangles(problem: PlaneProblem, order: Ints, blur: NDArray[np.float64] | None = None) -> Mask:
+    """The union of the cheapest rectangles of the open levels of a plane, taken in order (bool[R, C]).
+
+    `blur` float64[n] multiplies the weights of the table's cells, for other rectangles than the usual ones.
+    """
     table = problem.plane.table
     boxes = box_grid(table)
     assert boxes is not None, "a plane always has a box grid"
+    if blur is not None:
+        blurred = (boxes.weight * np.where(boxes.cell >= 0, blur[boxes.cell], 1)).astype(np.int64)
+        boxes = replace(boxes, weight=np.where(boxes.weight < 0, boxes.weight, blurred))
     levels = problem.levels
     cells = problem.plane.cell.ravel()[levels.place[order]]
     sign = problem.plane.sign.ravel()[levels.place[order]]

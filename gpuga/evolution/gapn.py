@@ -1,0 +1,136 @@
+"""GAPN, genetic algorithm on protection networks (Ditrich 2010, as Herrington 2015 describes it).
+
+Cells are kept in sets by the primary that they protect, as far as a simple rectangle of suppressed cells shows it.
+One-point crossover exchanges the sets behind a point; infeasible children are rejected; mutation removes
+over-suppressions from the best child; parents and children compete for a constant population.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from deap import base
+
+from gpuga.circuits.paths import plain
+from gpuga.context import Context
+from gpuga.evolution import replacement, selection
+from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
+from gpuga.heuristics.cleanup import clean_up
+from gpuga.heuristics.hypercube import rectangles
+from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.kernels import Stream, get_backend, layout
+from gpuga.protection import Found
+from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.tasks import Tasks
+from gpuga.table.table import Ints, Table
+
+POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT = 20, 200, 30
+
+
+def gapn(table: Table, context: Context) -> Found:
+    """The best pattern of GAPN's population."""
+
+    def prepare(problem: PlaneProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
+        operators = Gapn(problem, context)
+        return operators.first(), gapn_toolbox(operators), same_places
+
+    return run_to_pattern(table, context, GENERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+
+
+class Gapn:
+    """GAPN's operators on one problem."""
+
+    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+        self.problem, self.context = problem, context
+        self.size = int(context.option("population", POPULATION))
+        self.stream = Stream(context.seed, 3)
+        self.backend = get_backend(context.backend)
+        levels, plane = problem.levels, problem.plane
+        sign = plane.sign.ravel()[levels.place].astype(np.int64)
+        self.direction = np.where(levels.forth, 1, -1) * sign
+        cells = plane.cell.ravel()[levels.place].astype(np.int32)
+        self.tasks = Tasks(cells, self.direction.astype(np.int8), levels.need)
+        self.primary, self.of_level = np.unique(levels.place, return_inverse=True)
+        self.kernel_plane = layout.Plane.of(plane.up, plane.down)
+        self.kernel_tasks = layout.Tasks.of(levels.place, self.direction, levels.need)
+
+    def first(self) -> list[PatternIndividual]:
+        """Hypercube patterns in random orders of the levels."""
+        problem, costs = self.problem, self.problem.costs()
+        found = [by_paths(problem, costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        while len(found) < self.size and not (found and self.context.clock.expired()):
+            boxed = rectangles(problem, self.stream.permutation(len(problem.levels.place)))
+            found.append(by_paths(problem, costs, plain(), start=boxed))
+        return [PatternIndividual.of(pattern) for pattern in found]
+
+    def networks(self, individual: PatternIndividual) -> list[Ints]:
+        """Per primary the secondary places of the rectangles that show its levels; empty where none does."""
+        boxes = box_grid(self.problem.plane.table)
+        assert boxes is not None, "a plane always has a box grid"
+        secondary = individual.grid(self.problem.shape)
+        covered, witnesses = BoxSearch(boxes, self.problem.pattern(secondary)).certify(self.tasks)
+        sets: list[list[Ints]] = [[] for _ in self.primary]
+        short = set(self.of_level[~covered].tolist())
+        for w, level in enumerate(np.flatnonzero(covered)):
+            places = self.problem.plane.place[witnesses.one(w)[0]]
+            sets[self.of_level[level]].append(places[secondary.ravel()[places]])
+        none = np.zeros(0, np.int64)
+        return [none if p in short else np.unique(np.concatenate([none, *one])) for p, one in enumerate(sets)]
+
+    def mate(self, one: PatternIndividual, two: PatternIndividual) -> list[PatternIndividual]:
+        """Two children: the sets behind a random point change sides; cells in no set stay."""
+        mine, theirs = self.networks(one), self.networks(two)
+        point = self.stream.integer(0, len(mine))
+        available = [p for p in range(point, len(mine)) if len(mine[p]) and len(theirs[p])]
+        if not available:
+            return []
+        children = []
+        for own, other, individual in ((mine, theirs, one), (theirs, mine, two)):
+            leaving = np.concatenate([own[p] for p in available])
+            others = [own[p] for p in range(len(own)) if p not in set(available)]
+            staying = np.concatenate([np.zeros(0, np.int64), *others])
+            kept = individual.places[~np.isin(individual.places, np.setdiff1d(leaving, staying))]
+            children.append(PatternIndividual(np.unique(np.concatenate([kept, *(other[p] for p in available)]))))
+        return children
+
+    def feasible(self, children: Sequence[PatternIndividual]) -> list[PatternIndividual]:
+        """The children that protect everything, decided by the kernels in one call."""
+        if not children:
+            return []
+        grids = np.stack([(self.problem.forced | child.grid(self.problem.shape)).ravel() for child in children])
+        packed = self.backend.pack(grids, self.problem.shape[1])
+        safe = self.backend.safe(packed, self.kernel_plane, self.kernel_tasks).all(axis=1)
+        return [children[z] for z in np.flatnonzero(safe)]
+
+    def mutate(self, individual: PatternIndividual) -> PatternIndividual:
+        """The individual without over-suppressions."""
+        return PatternIndividual.of(clean_up(self.problem, individual.grid(self.problem.shape)))
+
+    def vary(self, population: Sequence[PatternIndividual], toolbox: base.Toolbox) -> list[PatternIndividual]:
+        """A generation's feasible children, the best of them mutated."""
+        parents = toolbox.select(population, 2 * (len(population) // 2))
+        pairs = zip(parents[0::2], parents[1::2], strict=True)
+        children = self.feasible([child for a, b in pairs for child in toolbox.mate(a, b)])
+        if children:
+            weight = self.problem.weight.ravel()
+            best = min(range(len(children)), key=lambda z: int(weight[children[z].places].sum()))
+            children[best] = toolbox.mutate(children[best])
+        return children
+
+
+def gapn_toolbox(operators: Gapn) -> base.Toolbox:
+    """GAPN as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
+    toolbox = new_toolbox()
+    toolbox.register("evaluate", partial(evaluate_patterns, operators.backend, operators.problem.weight.ravel()))
+    chosen = operators.context.option("selection", "tournament")
+    toolbox.register("select", selection.find_selection(chosen), stream=operators.stream)
+    toolbox.register("mate", operators.mate)
+    toolbox.register("mutate", operators.mutate)
+    toolbox.register("vary", operators.vary, toolbox=toolbox)
+    toolbox.register("replace", replacement.elite)
+    return toolbox

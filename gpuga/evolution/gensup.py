@@ -1,0 +1,166 @@
+"""GenSup (Almeida, Schütz, Carvalho 2008): a genetic algorithm on sets of cells with shortest-path repair.
+
+Population 20, 20 iterations or 10 without improvement. First population: shortest paths, shortest paths on the
+linear bound's solution (its positive cells cost nothing), parallel bound and path. Each of the best 25 % mates
+with a random one of the others: two children by 1-point crossover, one with the shared cells, one with the
+shared cells and the parents' own with probabilities 0.75 and 0.25. Repair by shortest paths with inherited cells
+at cost 0. No two individuals of one cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from deap import base
+
+from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.paths import Costs, costs_of, plain
+from gpuga.context import Context
+from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
+from gpuga.evolution.plane_workshop import Counted
+from gpuga.evolution.selection import costs_of as fitness_of
+from gpuga.heuristics.pbp import pbp_patterns
+from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.kernels import Stream, get_backend
+from gpuga.protection import Found
+from gpuga.table.table import Ints, Mask, Table
+
+POPULATION, ITERATIONS, WITHOUT_IMPROVEMENT = 20, 20, 10
+BEST, OTHER = 0.75, 0.25
+BOUND_ROUNDS = 10
+
+
+def gensup(table: Table, context: Context) -> Found:
+    """The best pattern of GenSup's population."""
+
+    def prepare(problem: PlaneProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
+        operators = GenSup(problem, context)
+        return operators.first(), gensup_toolbox(operators), same_places
+
+    return run_to_pattern(table, context, ITERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+
+
+class GenSup:
+    """GenSup's operators on one problem."""
+
+    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+        self.problem, self.context = problem, context
+        self.size = int(context.option("population", POPULATION))
+        self.iterations = int(context.option("generations", ITERATIONS))
+        self.stream = Stream(context.seed, 2)
+        self.costs: Costs = problem.costs()
+        self.iteration = 0
+        self.best: int | None = None
+
+    def first(self) -> list[PatternIndividual]:
+        """Shortest paths, shortest paths on the bound's solution, and parallel bound and path for the rest."""
+        problem, clock = self.problem, self.context.clock
+        patterns = [by_paths(problem, self.costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        patterns.append(by_paths(problem, self.costs, plain(), clock=clock))
+        if not clock.expired():
+            relaxation = Relaxation(problem, patterns[-1])
+            relaxation.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
+            free = np.where(relaxation.grid(relaxation.x) > 1e-6, 0, problem.weight)
+            patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
+        patterns += pbp_patterns(problem, max(0, self.size - len(patterns)), self.context)
+        return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])
+
+    def _of_different_costs(self, individuals: Sequence[PatternIndividual]) -> list[PatternIndividual]:
+        """One individual per cost, the one with the fewest cells."""
+        kept: dict[int, PatternIndividual] = {}
+        for one in individuals:
+            cost = int(self.problem.weight.ravel()[one.places].sum())
+            if cost not in kept or len(one.places) < len(kept[cost].places):
+                kept[cost] = one
+        return list(kept.values())
+
+    def select(self, population: Sequence[PatternIndividual], k: int | None = None) -> list[PatternIndividual]:
+        """Pairs: each of the best quarter with a random one of the others."""
+        order = np.argsort(fitness_of(population), kind="stable")
+        quarter = max(1, len(order) // 4)
+        rest = order[quarter:] if len(order) > quarter else order
+        mates = rest[self.stream.integers(0, len(rest), quarter)]
+        pairs = zip(order[:quarter].tolist(), mates.tolist(), strict=True)
+        return [population[z] for pair in pairs for z in pair]
+
+    def mate(self, better: PatternIndividual, other: PatternIndividual) -> Iterator[PatternIndividual]:
+        """The four children of a pair, repaired."""
+        one, two = better.places, other.places
+        cut = int(self.stream.integer(0, max(1, min(len(one), len(two)))))
+        yield self._repaired(np.concatenate([one[:cut], two[cut:]]))
+        yield self._repaired(np.concatenate([two[:cut], one[cut:]]))
+        shared = np.intersect1d(one, two)
+        yield self._repaired(shared)
+        yield self._repaired(np.concatenate([shared, self._some(one, shared, BEST), self._some(two, shared, OTHER)]))
+
+    def _some(self, places: Ints, shared: Ints, probability: float) -> Ints:
+        own = np.setdiff1d(places, shared)
+        return own[self.stream.uniform(len(own)) < probability]
+
+    def _repaired(self, places: Ints) -> PatternIndividual:
+        start = PatternIndividual(places).grid(self.problem.shape)
+        return PatternIndividual.of(by_paths(self.problem, self.costs, plain(), start=start, clean=False))
+
+    def mutate(self, individual: PatternIndividual) -> PatternIndividual:
+        """For each cell in turn: all others cost nothing, shortest paths; what is not used goes."""
+        best = individual.grid(self.problem.shape)
+        for place in individual.places[np.argsort(-self.problem.weight.ravel()[individual.places], kind="stable")]:
+            if self.context.clock.expired():
+                break
+            without = best.copy()
+            without.reshape(-1)[place] = False
+            found = self._used(without)
+            if self.problem.cost(found) < self.problem.cost(best):
+                best = found
+        return PatternIndividual.of(best)
+
+    def _used(self, start: Mask) -> Mask:
+        """Shortest paths with `start` at cost 0, without the cells of it that nothing needs."""
+        return by_paths(self.problem, self.costs, plain(), start=start)
+
+    def vary(self, population: Sequence[PatternIndividual], toolbox: base.Toolbox) -> list[PatternIndividual]:
+        """A generation: four children per pair; new bests, and at half time the best child of each pair, mutate."""
+        self.iteration += 1
+        weight = self.problem.weight.ravel()
+        least = int(fitness_of(population).min())
+        parents = toolbox.select(population)
+        offspring: list[PatternIndividual] = []
+        for better, other in zip(parents[0::2], parents[1::2], strict=True):
+            if self.context.clock.expired():
+                break
+            children = list(toolbox.mate(better, other))
+            best = min(children, key=lambda child: int(weight[child.places].sum()))
+            cost = int(weight[best.places].sum())
+            if cost < least or self.iteration == self.iterations // 2:
+                children.append(toolbox.mutate(best))
+                least = min(least, cost)
+            offspring += children
+        if self.iteration == 1:
+            offspring.append(toolbox.mutate(min(population, key=lambda one: int(one.fitness.values[0]))))
+        return offspring
+
+    def replace(
+        self, population: Sequence[PatternIndividual], offspring: Sequence[PatternIndividual]
+    ) -> list[PatternIndividual]:
+        """The best of both, no two of one cost."""
+        both = self._of_different_costs([*population, *offspring])
+        order = np.argsort(fitness_of(both), kind="stable")[: self.size]
+        return [both[z] for z in order]
+
+
+def gensup_toolbox(operators: GenSup) -> base.Toolbox:
+    """GenSup as a toolbox: `select(population)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
+    toolbox = new_toolbox()
+    backend = get_backend(operators.context.backend)
+    toolbox.register("evaluate", partial(evaluate_patterns, backend, operators.problem.weight.ravel()))
+    toolbox.register("select", operators.select)
+    toolbox.register("mate", operators.mate)
+    toolbox.register("mutate", operators.mutate)
+    toolbox.register("vary", operators.vary, toolbox=toolbox)
+    toolbox.register("replace", operators.replace)
+    return toolbox

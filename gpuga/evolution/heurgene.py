@@ -1,0 +1,273 @@
+"""HeurGene (Herrington 2015): whole circuits change sides between parents, so that children stay safe.
+
+Population 10; ends after 1,000 generations, or 100 without improvement. Individuals are seeded by hypercube in
+random orders of the sensitive cells and redundancy removal. A chromosome is the set of complementary suppressions
+with, per sensitive cell, the list of at most 32 that protect it. Crossover: a random sensitive cell's list changes
+sides, cells that other lists share stay; accepted if the estimate g + h of one of the offspring is below the cheaper
+parent's cost, lists of one cost count as identical; up to 100 attempts, then new parents. Mutation: redundant cells
+that the crossover made go, and the lists that they were part of are merged into larger circuits. Selection and
+replacement are drawn from a portfolio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from deap import base
+from numpy.typing import NDArray
+
+from gpuga.circuits.paths import plain
+from gpuga.context import Context
+from gpuga.evolution import replacement, selection
+from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.heurgene_loops import (
+    LONGEST,
+    TOO_LONG,
+    Scratch,
+    attempt_crossover,
+    circuit_lists,
+    drop_redundant,
+    new_scratch,
+)
+from gpuga.evolution.individual import Cost
+from gpuga.evolution.patterns import costs_in_one_call, run_to_pattern
+from gpuga.evolution.plane_workshop import level_supports
+from gpuga.heuristics.hypercube import rectangles
+from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.kernels import Stream, get_backend
+from gpuga.protection import Found
+from gpuga.table.table import Ints, Mask, Table
+
+POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT, ATTEMPTS = 10, 1000, 100, 100
+NEW_PARENTS = 25
+"""Pairs that are tried for one mating before the generation goes on without it."""
+
+
+MATINGS_DRAWN = 64
+
+
+class HeurGeneIndividual:
+    """Lists of protecting places per sensitive cell (int32[S, 32], sorted, -1 after the last) and other suppressions.
+
+    `rest` holds the places of cells whose circuits are longer than 32: they are kept, and never change sides.
+    """
+
+    __slots__ = ("crossed", "fitness", "lists", "rest")
+
+    def __init__(self, lists: NDArray[np.int32], rest: Ints) -> None:
+        self.lists = np.array(lists, np.int32)
+        self.rest = np.array(rest, np.int64)
+        self.crossed = -1
+        self.fitness = Cost()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> HeurGeneIndividual:
+        twin = HeurGeneIndividual(self.lists, self.rest)
+        if self.fitness.valid:
+            twin.fitness.values = self.fitness.values
+        return twin
+
+    def grid(self, shape: tuple[int, int]) -> Mask:
+        """As a grid of secondary suppressions."""
+        out = np.zeros(shape, bool)
+        out.reshape(-1)[self.lists[self.lists >= 0]] = True
+        out.reshape(-1)[self.rest] = True
+        return out
+
+
+def dissimilarity(one: HeurGeneIndividual, other: HeurGeneIndividual) -> int:
+    """How many sensitive cells are protected by different circuits."""
+    return int((one.lists != other.lists).any(axis=1).sum())
+
+
+def heurgene(table: Table, context: Context) -> Found:
+    """The best pattern of HeurGene's population."""
+
+    def prepare(
+        problem: PlaneProblem,
+    ) -> tuple[list[HeurGeneIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
+        operators = HeurGene(problem, context)
+        same = lambda one, other: dissimilarity(one, other) == 0  # noqa: E731
+        return operators.first(), heurgene_toolbox(operators), same
+
+    return run_to_pattern(table, context, GENERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+
+
+class HeurGene:
+    """HeurGene's operators on one problem."""
+
+    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+        self.problem, self.context = problem, context
+        self.size = int(context.option("population", POPULATION))
+        self.stream = Stream(context.seed, 4)
+        self.weight: Ints = problem.weight.ravel()
+        self.cells, of_level = np.unique(problem.levels.place, return_inverse=True)
+        order = np.argsort(of_level, kind="stable")
+        self.level_of = order.astype(np.int64)
+        self.level_start = np.concatenate([[0], np.cumsum(np.bincount(of_level))]).astype(np.int64)
+        self._attempts: list[Ints] = []
+        self._known: set[bytes] = set()
+        self.scratch: Scratch = new_scratch(problem.links(), self.weight.size)
+
+    def first(self) -> list[HeurGeneIndividual]:
+        """Hypercube in random orders of the sensitive cells, redundant cells removed.
+
+        The paper wants every individual to be unique. Where many levels are met by sensitive cells alone,
+        other orders give the same rectangles: an individual that is much like another one is made again
+        at blurred weights.
+        """
+        problem, costs = self.problem, self.problem.costs()
+        given = [by_paths(problem, costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        found = [self.individual(pattern) for pattern in given]
+        while len(found) < self.size and not (found and self.context.clock.expired()):
+            order = self.stream.permutation(len(self.cells))
+            made = self._seed(order)
+            if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
+                made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(problem.plane.table)))
+            found.append(made)
+        return found
+
+    def _seed(self, order: Ints, blur: NDArray[np.float64] | None = None) -> HeurGeneIndividual:
+        levels = [self.level_of[self.level_start[s] : self.level_start[s + 1]] for s in order]
+        problem = self.problem
+        boxed = rectangles(problem, np.concatenate(levels), blur)
+        return self.individual(by_paths(problem, problem.costs(), plain(), start=boxed))
+
+    def individual(self, secondary: Mask) -> HeurGeneIndividual:
+        """A safe pattern with its circuits: the places that one flow per level uses."""
+        problem = self.problem
+        lists = np.full((len(self.cells), LONGEST), -1, np.int32)
+        links = problem.links(secondary)
+        circuit_lists(problem.net, links, problem.flow, problem.levels, self.level_of, self.level_start, lists)
+        long = np.flatnonzero(lists[:, 0] == TOO_LONG)
+        if not len(long):
+            return HeurGeneIndividual(lists, np.zeros(0, np.int64))
+        lists[long] = -1
+        start, place = level_supports(problem.net, links, problem.flow, problem.levels)
+        levels = [q for s in long for q in self.level_of[self.level_start[s] : self.level_start[s + 1]]]
+        return HeurGeneIndividual(lists, np.unique(np.concatenate([place[start[q] : start[q + 1]] for q in levels])))
+
+    def mate(
+        self, one: HeurGeneIndividual, two: HeurGeneIndividual
+    ) -> tuple[HeurGeneIndividual, HeurGeneIndividual] | None:
+        """Two offspring, or None after 100 attempts without a cheaper one."""
+        first, second = HeurGeneIndividual(one.lists, one.rest), HeurGeneIndividual(two.lists, two.rest)
+        drawn = self._drawn()
+        swapped = attempt_crossover(
+            first.lists, first.rest, second.lists, second.rest, self.weight, drawn, self.scratch
+        )
+        if swapped < 0 or self._seen(first, second):
+            return None
+        first.crossed = second.crossed = swapped
+        return first, second
+
+    def _seen(self, *offspring: HeurGeneIndividual) -> bool:
+        """Whether both offspring have been there before: as patterns converge, most have."""
+        names = [blake2b(child.lists.tobytes(), digest_size=16).digest() for child in offspring]
+        known = all(name in self._known for name in names)
+        self._known.update(names)
+        return known
+
+    def _drawn(self) -> Ints:
+        """The sensitive cells of one mating's attempts; drawn for many matings at once."""
+        if not self._attempts:
+            many = self.stream.integers(0, len(self.cells), MATINGS_DRAWN * ATTEMPTS)
+            self._attempts = list(many.reshape(MATINGS_DRAWN, ATTEMPTS))
+        return self._attempts.pop()
+
+    def mutate(self, offspring: HeurGeneIndividual) -> HeurGeneIndividual:
+        """Drop the redundant cells that the crossover made, and merge the circuits that they were part of.
+
+        A random circuit is looked at where no crossover came before.
+        """
+        problem = self.problem
+        if offspring.crossed < 0:
+            offspring.crossed = self.stream.integer(0, len(self.cells))
+        drop_redundant(
+            problem.net,
+            problem.flow,
+            problem.levels,
+            self.level_of,
+            self.level_start,
+            offspring.lists,
+            offspring.rest,
+            offspring.crossed,
+            self.weight,
+            self.scratch,
+        )
+        return offspring
+
+    def vary(self, population: Sequence[HeurGeneIndividual], toolbox: base.Toolbox) -> list[HeurGeneIndividual]:
+        """A generation: half as many matings as individuals, each with two offspring that mutate."""
+        offspring: list[HeurGeneIndividual] = []
+        matings = len(population) // 2
+        parents = iter(toolbox.select(population, 2 * matings * NEW_PARENTS))
+        for _ in range(matings):
+            for _ in range(NEW_PARENTS):
+                one, two = next(parents), next(parents)
+                children = None if one is two else toolbox.mate(one, two)
+                if children is not None:
+                    offspring += [toolbox.mutate(child) for child in children]
+                    break
+        return offspring
+
+    def evaluate(self, backend: Any, group: Sequence[HeurGeneIndividual]) -> list[tuple[int]]:
+        """The costs of a whole group: the lists become circuits, and the kernels unite them in one call."""
+        lists = np.concatenate([one.lists for one in group])
+        sizes = [*(lists >= 0).sum(1).tolist(), *(len(one.rest) for one in group)]
+        cells = np.concatenate([lists[lists >= 0], *(one.rest for one in group)]).astype(np.int32)
+        start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        own = np.arange(len(lists), dtype=np.int32).reshape(len(group), -1)
+        rest = len(lists) + np.arange(len(group), dtype=np.int32)[:, None]
+        return costs_in_one_call(backend, self.weight, start, cells, np.concatenate([own, rest], axis=1))
+
+
+class Portfolio:
+    """The probabilistic portfolio: each generation draws a selection and the replacement that goes with it.
+
+    Roulette 45 %, tournament 45 %, elite with elite 10 %; kill tournament and similar evenly.
+    """
+
+    def __init__(self, stream: Stream, selecting: str | None, replacing: str | None) -> None:
+        self.stream, self.selecting, self.replacing = stream, selecting, replacing
+        for name in filter(None, (selecting,)):
+            selection.find_selection(name)
+        for name in filter(None, (replacing,)):
+            replacement.find_replacement(name, stream, dissimilarity)
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the pair for the next generation; what the user named is kept."""
+        first, second = self.stream.uniform(2)
+        chosen = "roulette" if first < 0.45 else "tournament" if first < 0.9 else "elite"
+        answer = "elite" if chosen == "elite" else "kill" if second < 0.5 else "similar"
+        self.selection, self.replacement = self.selecting or chosen, self.replacing or answer
+
+    def select(self, population: Sequence[Any], k: int) -> list[Any]:
+        """Parents by the selection drawn."""
+        return selection.find_selection(self.selection)(population, k, self.stream)
+
+    def replace(self, population: Sequence[Any], offspring: Sequence[Any]) -> list[Any]:
+        """Survivors by the replacement drawn; then the next pair is drawn."""
+        chosen = replacement.find_replacement(self.replacement, self.stream, dissimilarity)
+        survivors = chosen(population, offspring)
+        self.draw()
+        return survivors
+
+
+def heurgene_toolbox(operators: HeurGene) -> base.Toolbox:
+    """HeurGene as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
+    toolbox = new_toolbox()
+    context = operators.context
+    portfolio = Portfolio(operators.stream, context.options.get("selection"), context.options.get("replacement"))
+    toolbox.register("evaluate", partial(operators.evaluate, get_backend(context.backend)))
+    toolbox.register("select", portfolio.select)
+    toolbox.register("mate", operators.mate)
+    toolbox.register("mutate", operators.mutate)
+    toolbox.register("vary", operators.vary, toolbox=toolbox)
+    toolbox.register("replace", portfolio.replace)
+    return toolbox

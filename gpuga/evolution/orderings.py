@@ -1,0 +1,191 @@
+"""Orderings of sensitive cells: what is ordered, and the pattern that an ordering stands for.
+
+Smith, Clark, Staggemeier and Serpell (2012). An item is one primary (`one-p`), one candidate for initial
+exposure (`one-k`), a group of such candidates (`group-k`: 40 groups by weight; `group-k-row`, `group-k-column`:
+one group per code of the first or second dimension), or one primary that unpicking exposes (`ku`). The other
+primaries follow as one last group. Patterns grow by cheapest paths in two-way tables, by boxes in grids, by the
+incremental attacker's LPs in any other table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.paths import plain
+from gpuga.context import Context
+from gpuga.errors import InputError, printable
+from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.protection import Found
+from gpuga.safety.audit import Rule
+from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.unpick import one_line_each, unpick
+from gpuga.table.plane import plane_of
+from gpuga.table.table import Ints, Table
+
+VARIANTS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
+GROUPS = 40
+
+Items = list[Ints]
+"""The sensitive cells of each item."""
+
+
+def items_of(table: Table, variant: str, strict: bool) -> Items:
+    """The items of a variant, by falling weight of their heaviest cell."""
+    if variant == "one-p":
+        chosen = table.sensitive
+    elif variant == "ku":
+        chosen = _short(table, *unpick(table, table.forced), strict)
+    else:
+        chosen = _short(table, *one_line_each(table, table.forced), strict)
+    by_weight = chosen[np.argsort(-table.weight[chosen], kind="stable")]
+    if variant == "group-k":
+        return [part for part in np.array_split(by_weight, GROUPS) if len(part)]
+    if variant.startswith("group-k-"):
+        return _by_code(table, by_weight, 0 if variant == "group-k-row" else 1)
+    return [np.array([cell]) for cell in by_weight.tolist()]
+
+
+def _short(table: Table, rise: Ints, fall: Ints, strict: bool) -> Ints:
+    """The primaries whose levels lie outside what the rises and falls allow."""
+    rule = Rule.of(table, table.forced, strict, protect_secondary=False)
+    short = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
+    return table.sensitive[short[table.sensitive]]
+
+
+def _by_code(table: Table, cells: Ints, axis: int) -> Items:
+    if table.grid is None or axis >= len(table.grid.dimensions):
+        raise InputError("groups by row or column need a table with dimensions", field="--variant")
+    code = table.grid.coordinate[cells, axis]
+    _, first = np.unique(code, return_index=True)
+    return [cells[code == code[at]] for at in np.sort(first)]
+
+
+class Evaluator(Protocol):
+    """Turns orderings of items into costs, and the best one into a pattern."""
+
+    items: Items
+
+    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+        """The costs of several orderings, side by side where possible."""
+
+    def finish(self, ordering: NDArray[np.int32]) -> Found:
+        """The complete pattern of an ordering, every task protected, without redundant cells."""
+
+
+def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
+    """The evaluator that suits a table."""
+    if variant not in VARIANTS:
+        raise InputError(
+            f"unknown variant {printable(variant)!r}; choose one of {', '.join(VARIANTS)}", field="--variant"
+        )
+    items = items_of(table, variant, context.strict)
+    plane = plane_of(table)
+    if plane is not None:
+        return PathEvaluator(problem_of(plane, context.strict), items)
+    if box_grid(table) is not None:
+        return BoxEvaluator(table, items, context)
+    return ChangeEvaluator(table, items, context)
+
+
+class PathEvaluator:
+    """Two-way tables: cheapest paths in the order given, then clean-up."""
+
+    def __init__(self, problem: PlaneProblem, items: Items) -> None:
+        self.problem, self.items = problem, items
+        cells = problem.plane.cell.ravel()[problem.levels.place]
+        self._levels = [np.flatnonzero(np.isin(cells, item)) for item in items]
+        listed = np.concatenate([*self._levels, np.zeros(0, np.int64)]).astype(np.int64)
+        self._rest = np.setdiff1d(np.arange(len(cells)), listed)
+        self._costs = problem.costs()
+
+    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+        """One after the other: they share the network's scratch arrays."""
+        return [int(self.problem.cost(self._pattern(o))) for o in orderings]
+
+    def _pattern(self, ordering: NDArray[np.int32]) -> NDArray[np.bool_]:
+        order = np.concatenate([*(self._levels[i] for i in ordering.tolist()), self._rest]).astype(np.int64)
+        return by_paths(self.problem, self._costs, plain(), order=order)
+
+    def finish(self, ordering: NDArray[np.int32]) -> Found:
+        """The pattern itself."""
+        return Found(self.problem.pattern(self._pattern(ordering)))
+
+
+class TaskOrders:
+    """Tasks of items in order, for tables that are protected task by task."""
+
+    def __init__(self, table: Table, items: Items, context: Context) -> None:
+        self.table, self.items, self.context = table, items, context
+        self.tasks = tasks_for(table, context.strict)
+        self._tasks = (
+            [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
+            if len(items) <= GROUPS
+            else (self._by_cell())
+        )
+        listed = np.concatenate([*self._tasks, np.zeros(0, np.int64)]).astype(np.int64)
+        rest = np.setdiff1d(np.arange(len(self.tasks)), listed)
+        self._rest = rest[np.argsort(-table.weight[self.tasks.cell[rest]], kind="stable")]
+
+    def _by_cell(self) -> list[Ints]:
+        """The tasks of items of any number, in one pass: tasks lie by ascending cell."""
+        return [
+            np.concatenate(
+                [np.arange(*np.searchsorted(self.tasks.cell, [cell, cell + 1])) for cell in item.tolist()]
+            ).astype(np.int64)
+            for item in self.items
+        ]
+
+    def order(self, ordering: NDArray[np.int32]) -> Ints:
+        """The tasks of an ordering of items."""
+        return np.concatenate([*(self._tasks[i] for i in ordering.tolist()), np.zeros(0, np.int64)]).astype(np.int64)
+
+    def finish(self, ordering: NDArray[np.int32]) -> Found:
+        """All tasks in order, the rest last; certificates come along."""
+        cover = Cover(self.table, self.tasks, self.context)
+        order = np.concatenate([self.order(ordering), self._rest]).tolist()
+        cover.by_boxes(order)
+        cover.by_lp(order)
+        cover.clean_up()
+        return Found(cover.suppressed, proof=cover.proof())
+
+
+class BoxEvaluator(TaskOrders):
+    """Tables with dimensions: each task in turn its cheapest box."""
+
+    def __init__(self, table: Table, items: Items, context: Context) -> None:
+        super().__init__(table, items, context)
+        grid = box_grid(table)
+        assert grid is not None, "the caller has looked"
+        self._grid = grid
+
+    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+        """Side by side, one thread each; the costs do not depend on how many there are."""
+        with ThreadPoolExecutor(max_workers=min(len(orderings), os.cpu_count() or 1)) as pool:
+            return list(pool.map(self._cost, orderings))
+
+    def _cost(self, ordering: NDArray[np.int32]) -> int:
+        suppressed = self.table.forced.copy()
+        _, boxes = BoxSearch(self._grid, suppressed).protect(self.tasks.subset(self.order(ordering)))
+        suppressed[boxes.cell] = True
+        return self.table.cost(suppressed)
+
+
+class ChangeEvaluator(TaskOrders):
+    """Any table: the incremental attacker's LPs."""
+
+    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+        """One after the other."""
+        return [self._cost(o) for o in orderings]
+
+    def _cost(self, ordering: NDArray[np.int32]) -> int:
+        cover = Cover(self.table, self.tasks, self.context)
+        cover.by_lp(self.order(ordering).tolist())
+        return self.table.cost(cover.suppressed)
