@@ -1,7 +1,8 @@
 """The incremental attacker: two linear programs per sensitive cell (Smith, Clark, Staggemeier, Serpell 2012).
 
 Each task in turn, if no change found so far proves it, gets the cheapest consistent change of the table
-that reaches its level; all cells that moved become suppressed. Works on any linear table.
+that reaches its level; all cells that moved become suppressed. Works on any linear table. Redundant cells
+are removed at the end; the variant `plain` leaves them, as the paper does.
 """
 
 from __future__ import annotations
@@ -19,5 +20,6 @@ def incremental(table: Table, context: Context) -> Found:
     cover = Cover(table, tasks_for(table, context.strict), context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
     cover.by_lp(order.tolist())
-    cover.clean_up()
+    if context.option("variant", "") != "plain":
+        cover.clean_up()
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())

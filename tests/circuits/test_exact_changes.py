@@ -43,7 +43,8 @@ def test_a_change_that_is_consistent_already_stays_as_it_is() -> None:
     whole = exact_near(rng.normal(0, 9, len(table)), start, line, coef, 1)
     assert whole is not None
     again = exact_near(np.asarray(whole[0], float), start, line, coef, 1)
-    assert again is not None and (again[0] == whole[0]).all()
+    assert again is not None
+    assert (again[0] == whole[0]).all()
 
 
 def test_fractions_of_any_denominator_are_named() -> None:
@@ -52,7 +53,8 @@ def test_fractions_of_any_denominator_are_named() -> None:
     made = exact_vertex(np.array([Fraction(1003, 7).__float__(), 0.0, 1003.0]), start, line, np.array([7, 11, -1]))
     assert made is not None
     amounts, denominator = made
-    assert 7 * amounts[0] + 11 * amounts[1] == amounts[2] and denominator == 7
+    assert 7 * amounts[0] + 11 * amounts[1] == amounts[2]
+    assert denominator == 7
 
 
 def test_equations_that_contradict_the_whole_numbers_have_no_change() -> None:
@@ -67,7 +69,8 @@ def test_a_joint_change_holds_exactly_and_moves_the_cells_that_were_asked_for() 
     tasks = level_tasks(table)
     one_way = tasks.subset(tasks.direction > 0)
     witness = JointChange(table, ground).find(one_way, table.forced)
-    assert witness is not None and hold(ground, witness)[0]
+    assert witness is not None
+    assert hold(ground, witness)[0]
     cells, amounts, denominator = witness.one(0)
     moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
     reached = [moved.get(int(c), 0) >= int(n) * denominator for c, n in zip(one_way.cell, one_way.need, strict=True)]

@@ -16,7 +16,8 @@ def test_a_carried_proof_spares_the_attacker_all_questions() -> None:
     cover = Cover(table, tasks_for(table, False), Context())
     cover.by_lp(range(len(cover.tasks)))
     verdict = audit(table, cover.suppressed, intervals=False, proof=cover.proof())
-    assert verdict.safe and verdict.solves == 0
+    assert verdict.safe
+    assert verdict.solves == 0
 
 
 def test_false_proofs_change_no_verdict() -> None:
