@@ -8,6 +8,7 @@ and tasks are copied to the device once and must not be changed afterwards.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import weakref
 from collections.abc import Callable
@@ -63,6 +64,21 @@ class Networks:
         return self.node_start, self.target, self.twin, self.capacity, self.arcs
 
 
+def _or_on_cpu(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """An operation that the CPU does, with a warning, when not even a batch of one fits into device memory."""
+
+    @functools.wraps(operation)
+    def careful(self: CudaBackend, *arguments: Any, **options: Any) -> Any:
+        try:
+            return operation(self, *arguments, **options)
+        except MemoryError:
+            warn(f"device memory is too small for {operation.__name__}: the CPU does this operation")
+            on_host = [self._fetched(argument) for argument in arguments]
+            return getattr(self._cpu, operation.__name__)(*on_host, **options)
+
+    return careful
+
+
 class CudaBackend:
     """See `Backend`.
 
@@ -90,6 +106,12 @@ class CudaBackend:
         fetched: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
         return fetched
 
+    def _fetched(self, argument: Any) -> Any:
+        """An argument of an operation as the CPU back end takes it."""
+        if isinstance(argument, Patterns):
+            return Patterns(np.ascontiguousarray(self.to_host(argument.bits)), argument.columns)
+        return argument.get() if hasattr(argument, "get") else argument
+
     def _on_device(self, record: Any) -> SimpleNamespace:
         """The arrays of a frozen record (plane, lines, pool, grid, tasks) on the device, copied once."""
         copy = self._copies.get(record)
@@ -104,16 +126,21 @@ class CudaBackend:
             return self.pack(patterns, columns)
         if columns is not None and columns != patterns.columns:
             return self.pack(self.unpack(patterns), columns)
-        return Patterns(self.xp.asarray(patterns.bits), patterns.columns)
+        return Patterns(self._uploaded(patterns.bits), patterns.columns)
 
-    def _in_batches(
-        self,
-        count: int,
-        bytes_each: int,
-        on_device: Callable[[int, int], None],
-        on_cpu: Callable[[int, int], None],
-    ) -> None:
-        """Work on items 0..count in batches that fit; halve on lack of memory, at last go to the CPU."""
+    def _uploaded(self, bits: Any) -> Any:
+        """Packed patterns on the device if they fit; else as they are, and every batch copies its part."""
+        try:
+            return self.xp.asarray(bits)
+        except MemoryError:
+            return bits
+
+    def _part(self, packed: Patterns, first: int, last: int) -> Patterns:
+        """Patterns first..last on the device."""
+        return Patterns(self.xp.asarray(packed.bits[first:last]), packed.columns)
+
+    def _in_batches(self, count: int, bytes_each: int, on_device: Callable[[int, int], None]) -> None:
+        """Work on items 0..count in batches that fit into free memory; halve them when they do not after all."""
         batch = max(1, min(count, int(self.free() // 2) // max(1, bytes_each)))
         first = 0
         while first < count:
@@ -123,9 +150,7 @@ class CudaBackend:
                 first = last
             except MemoryError:
                 if batch == 1:
-                    warn("device memory does not hold a single pattern: the CPU does this operation")
-                    on_cpu(first, count)
-                    return
+                    raise
                 batch = (batch + 1) // 2
 
     def _launch(self, name: str, items: int, *arguments: Any) -> None:
@@ -142,11 +167,12 @@ class CudaBackend:
 
     def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
         packed = pack(suppressed, columns)
-        return Patterns(self.xp.asarray(packed.bits), packed.columns)
+        return Patterns(self._uploaded(packed.bits), packed.columns)
 
     def unpack(self, patterns: Patterns) -> Bools:
         return unpack(Patterns(self.to_host(patterns.bits), patterns.columns))
 
+    @_or_on_cpu
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :], columns)
         count = len(chromosomes)
@@ -160,6 +186,7 @@ class CudaBackend:
 
     # --------------------------------------------------------------------------------------------------- lines
 
+    @_or_on_cpu
     def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
         xp, packed, line = self.xp, self._resident(patterns), self._on_device(lines)
         worth = xp.asarray(owned(values, np.int64).ravel())
@@ -167,7 +194,7 @@ class CudaBackend:
         sums = np.zeros((packed.count, lines.count), np.int64)
 
         def on_device(first: int, last: int) -> None:
-            bits = packed.bits[first:last]
+            bits = self._part(packed, first, last).bits
             found = (
                 xp.zeros((last - first, lines.count), np.int32),
                 xp.zeros((last - first, lines.count), np.int64),
@@ -175,12 +202,10 @@ class CudaBackend:
             self._launch("line_totals", bits.size, bits, packed.columns, line.cell_start, line.line, worth, *found)
             counts[first:last], sums[first:last] = self.to_host(found[0]), self.to_host(found[1])
 
-        def on_cpu(first: int, last: int) -> None:
-            counts[first:last], sums[first:last] = self._cpu.line_totals(self._host(packed, first, last), lines, values)
-
-        self._in_batches(packed.count, 12 * lines.count, on_device, on_cpu)
+        self._in_batches(packed.count, 12 * lines.count, on_device)
         return counts, sums
 
+    @_or_on_cpu
     def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
         xp, packed = self.xp, self._resident(patterns)
         line, task = self._on_device(lines), self._on_device(tasks)
@@ -190,7 +215,8 @@ class CudaBackend:
         unsafe = np.empty((packed.count, len(tasks)), np.bool_)
 
         def on_device(first: int, last: int) -> None:
-            bits, found = packed.bits[first:last], xp.empty((last - first, len(tasks)), np.uint8)
+            bits = self._part(packed, first, last).bits
+            found = xp.empty((last - first, len(tasks)), np.uint8)
             room = [xp.zeros((last - first, lines.count), np.int64) for _ in range(2)]
             self._launch("line_reach", bits.size, bits, packed.columns, line.cell_start, line.line, *pushes, *room)
             self._launch(
@@ -199,12 +225,10 @@ class CudaBackend:
             )  # fmt: skip
             unsafe[first:last] = self.to_host(found)
 
-        def on_cpu(first: int, last: int) -> None:
-            unsafe[first:last] = self._cpu.quick_unsafe(self._host(packed, first, last), lines, up, down, tasks)
-
-        self._in_batches(packed.count, len(tasks) + 16 * lines.count, on_device, on_cpu)
+        self._in_batches(packed.count, len(tasks) + 16 * lines.count, on_device)
         return unsafe
 
+    @_or_on_cpu
     def unpick(
         self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
@@ -215,17 +239,13 @@ class CudaBackend:
         def on_device(first: int, last: int) -> None:
             fall[first:last], rise[first:last] = self._unpick(packed, first, last, lines, up, down, sweeps)
 
-        def on_cpu(first: int, last: int) -> None:
-            part = self._host(packed, first, last)
-            fall[first:last], rise[first:last] = self._cpu.unpick(part, lines, up, down, sweeps)
-
-        self._in_batches(packed.count, 17 * lines.cells + 32 * lines.count, on_device, on_cpu)
+        self._in_batches(packed.count, 17 * lines.cells + 32 * lines.count, on_device)
         return fall, rise
 
     def _unpick(
         self, packed: Patterns, first: int, last: int, lines: Lines, up: Int64, down: Int64, sweeps: int
     ) -> tuple[Int64, Int64]:
-        xp, line, bits = self.xp, self._on_device(lines), packed.bits[first:last]
+        xp, line, bits = self.xp, self._on_device(lines), self._part(packed, first, last).bits
         suppressed = xp.asarray(self.unpack(Patterns(bits, packed.columns)))
         fall = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(down, np.int64).ravel()), 0))
         rise = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(up, np.int64).ravel()), 0))
@@ -243,9 +263,18 @@ class CudaBackend:
 
     # ------------------------------------------------------------------------------------------------- circuits
 
+    @_or_on_cpu
     def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
         packed = self._resident(patterns)
-        return np.asarray(self.to_host(self._whole(packed, pool, chromosomes)), np.bool_)
+        whole = np.zeros((packed.count, chromosomes.shape[1]), np.bool_)
+
+        def on_device(first: int, last: int) -> None:
+            whole[first:last] = self.to_host(
+                self._whole(self._part(packed, first, last), pool, chromosomes[first:last])
+            )
+
+        self._in_batches(packed.count, 5 * whole.shape[1], on_device)
+        return whole
 
     def _whole(self, packed: Patterns, pool: Pool, chromosomes: Int32) -> Any:
         xp, circuits = self.xp, self._on_device(pool)
@@ -263,6 +292,7 @@ class CudaBackend:
         )
         return whole
 
+    @_or_on_cpu
     def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
         xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :])
         chosen, counts = xp.asarray(owned(chromosomes, np.int32)), xp.asarray(uses)
@@ -277,19 +307,16 @@ class CudaBackend:
             )  # fmt: skip
             gains[first:last] = self.to_host(found)
 
-        def on_cpu(first: int, last: int) -> None:
-            gains[first:last] = self._cpu.swap_gains(
-                pool, chromosomes, self.to_host(uses), weights, base, pairs[first:last]
-            )
-
-        self._in_batches(len(pairs), 8 * chromosomes.shape[1] + 8, on_device, on_cpu)
+        self._in_batches(len(pairs), 8 * chromosomes.shape[1] + 8, on_device)
         return gains
 
     # ---------------------------------------------------------------------------------------------------- flows
 
+    @_or_on_cpu
     def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
         return self._verdicts(patterns, plane, tasks, None, None, exact=False)
 
+    @_or_on_cpu
     def safe(
         self,
         patterns: Population,
@@ -313,7 +340,7 @@ class CudaBackend:
         verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
 
         def on_device(first: int, last: int) -> None:
-            part = Patterns(packed.bits[first:last], packed.columns)
+            part = self._part(packed, first, last)
             found = self.xp.full((last - first, len(tasks)), UNDECIDED, np.uint8)
             if pool is not None and chromosomes is not None:
                 found[self._whole(part, pool, chromosomes[first:last]) != 0] = SAFE
@@ -322,15 +349,7 @@ class CudaBackend:
                 self._decide(part, plane, flow, found)
             verdicts[first:last] = self.to_host(found)
 
-        def on_cpu(first: int, last: int) -> None:
-            part = self._host(packed, first, last)
-            if exact:
-                chosen = None if chromosomes is None else chromosomes[first:last]
-                verdicts[first:last] = self._cpu.safe(part, plane, tasks, pool, chosen)
-            else:
-                verdicts[first:last] = self._cpu.reachability(part, plane, tasks)
-
-        self._in_batches(packed.count, 3 * len(tasks) + 32 * plane.cells // 8, on_device, on_cpu)
+        self._in_batches(packed.count, 3 * len(tasks) + 32 * plane.cells // 8, on_device)
         return verdicts
 
     def _networks(self, bits: Any, plane: Plane) -> Networks:
@@ -402,32 +421,35 @@ class CudaBackend:
             task.upward, task.need, *scratch, verdicts,
         )  # fmt: skip
 
+    @_or_on_cpu
     def remove_redundant(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
     ) -> Patterns:
         packed, flow = self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
         bits, order = packed.bits.copy(), cell_order(weights, keep)
         threads, nodes = kernels.KERNELS["remove_redundant"][2], plane.rows + plane.columns
-        widest = self._networks_width(bits)
+        widest = self._most_suppressed(packed)
 
         def on_device(first: int, last: int) -> None:
-            cleaned = bits[first:last].copy()
+            cleaned = self.xp.asarray(bits[first:last].copy())
             self._clean(cleaned, plane, flow, order)
-            bits[first:last] = cleaned
-
-        def on_cpu(first: int, last: int) -> None:
-            part = self._host(Patterns(bits, packed.columns), first, last)
-            bits[first:last] = self.xp.asarray(self._cpu.remove_redundant(part, plane, tasks, weights, keep).bits)
+            bits[first:last] = self.to_host(cleaned) if isinstance(bits, np.ndarray) else cleaned
 
         scratch = threads * (16 * widest + 12 * nodes) + len(tasks) * (widest // 4 + 16)
-        self._in_batches(packed.count, scratch + 24 * widest, on_device, on_cpu)
+        self._in_batches(packed.count, scratch + 24 * widest, on_device)
         return Patterns(bits, packed.columns)
 
-    def _networks_width(self, bits: Any) -> int:
+    def _most_suppressed(self, packed: Patterns) -> int:
         """The largest number of suppressed cells of a pattern."""
-        suppressed = self.xp.zeros(bits.shape[0], np.int32)
-        self._launch("count_suppressed", bits.shape[0], bits, suppressed)
-        return max(1, int(suppressed.max())) if bits.shape[0] else 1
+        largest = [1]
+
+        def on_device(first: int, last: int) -> None:
+            suppressed = self.xp.zeros(last - first, np.int32)
+            self._launch("count_suppressed", last - first, self._part(packed, first, last).bits, suppressed)
+            largest.append(int(suppressed.max()))
+
+        self._in_batches(packed.count, 8 * packed.bits.shape[1] * packed.bits.shape[2] + 4, on_device)
+        return max(largest)
 
     def _clean(self, bits: Any, plane: Plane, flow: FlowTasks, order: Int32) -> None:
         """Drop redundant cells of a batch of patterns, in place."""
@@ -450,20 +472,29 @@ class CudaBackend:
 
     # --------------------------------------------------------------------------------- cheapest ways to cover
 
+    @_or_on_cpu
     def cheapest_rectangles(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
     ) -> Rectangles:
         xp, packed, flow = self.xp, self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
         network, task = self._on_device(plane), self._on_device(flow)
-        row, column = xp.empty(len(items), np.int32), xp.empty(len(items), np.int32)
-        cost = xp.empty(len(items), np.int64)
-        self._launch(
-            "rectangles", len(items), packed.bits, network.forward, network.reverse,
-            xp.asarray(owned(weights, np.int64).ravel()), task.row, task.column, task.upward, task.need, task.possible,
-            xp.asarray(owned(items, np.int32)), row, column, cost,
-        )  # fmt: skip
-        return Rectangles(self.to_host(row), self.to_host(column), self.to_host(cost))
+        worth = xp.asarray(owned(weights, np.int64).ravel())
+        made: list[NDArray[Any]] = [np.empty(len(items), kind) for kind in (np.int32, np.int32, np.int64)]
 
+        def on_device(first: int, last: int) -> None:
+            found = [xp.empty(last - first, part.dtype) for part in made]
+            self._launch(
+                "rectangles", last - first, xp.asarray(packed.bits), network.forward, network.reverse, worth, task.row,
+                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)),
+                *found,
+            )  # fmt: skip
+            for part, values in zip(made, found, strict=True):
+                part[first:last] = self.to_host(values)
+
+        self._in_batches(len(items), 24, on_device)
+        return Rectangles(*made)
+
+    @_or_on_cpu
     def cheapest_paths(
         self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
     ) -> Circuits:
@@ -490,20 +521,15 @@ class CudaBackend:
             )
             scratch = [xp.empty((slots, nodes), kind) for kind in (np.int64, np.int32, np.int32, np.int32)]
             self.launch(
-                "paths", blocks, packed.bits, network.forward, network.reverse, worth, *orders, task.row, task.column,
-                task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
+                "paths", blocks, xp.asarray(packed.bits), network.forward, network.reverse, worth, *orders, task.row,
+                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
             )  # fmt: skip
             length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
-        def on_cpu(first: int, last: int) -> None:
-            found = self._cpu.cheapest_paths(
-                self._host(packed, 0, packed.count), plane, tasks, weights, items[first:last]
-            )
-            _unpool(found, length[first:last], cells[first:last], amounts[first:last])
-
-        self._in_batches(len(items), 12 * room + 8 + 20 * nodes, on_device, on_cpu)
+        self._in_batches(len(items), 12 * room + 8 + 20 * nodes, on_device)
         return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
 
+    @_or_on_cpu
     def cheapest_boxes(
         self,
         patterns: Population,
@@ -537,22 +563,17 @@ class CudaBackend:
             )
             scratch = [xp.empty((slots, room), kind) for room, kind in rooms]
             self.launch(
-                "boxes", blocks, packed.bits, packed.columns, tree.shape, tree.stride, tree.offset, tree.parent,
-                tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell, task.direction,
+                "boxes", blocks, xp.asarray(packed.bits), packed.columns, tree.shape, tree.stride, tree.offset,
+                tree.parent, tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell, task.direction,
                 task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
                 xp.empty((slots, 7, grid.dimensions + 1), np.int64),
             )  # fmt: skip
             length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
-        def on_cpu(first: int, last: int) -> None:
-            found = self._cpu.cheapest_boxes(
-                self._host(packed, 0, packed.count), grid, up, down, tasks, weights, items[first:last], inside
-            )
-            _unpool(found, length[first:last], cells[first:last], amounts[first:last])
-
-        self._in_batches(len(items), 12 * size.box + 16 * size.options + 8 * size.cells, on_device, on_cpu)
+        self._in_batches(len(items), 12 * size.box + 16 * size.options + 8 * size.cells, on_device)
         return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
 
+    @_or_on_cpu
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         words = self.xp.empty(count, np.uint32)
         self._launch("random", count, word_seed(seed), word_seed(stream), word_seed(start), words)
@@ -561,14 +582,6 @@ class CudaBackend:
     def _host(self, packed: Patterns, first: int, last: int) -> Patterns:
         """Patterns first..last in host memory."""
         return Patterns(np.ascontiguousarray(self.to_host(packed.bits[first:last])), packed.columns)
-
-
-def _unpool(found: Circuits, length: Int64, cells: Int32, amounts: Int64) -> None:
-    """Write circuits that the CPU found into the fixed-width arrays of the device's results."""
-    for q in range(len(length)):
-        member, amount = found.pool.circuit(q)
-        length[q] = len(member)
-        cells[q, : len(member)], amounts[q, : len(member)] = member, amount
 
 
 def create() -> CudaBackend:
