@@ -522,7 +522,8 @@ class CudaBackend:
             scratch = [xp.empty((slots, nodes), kind) for kind in (np.int64, np.int32, np.int32, np.int32)]
             self.launch(
                 "paths", blocks, xp.asarray(packed.bits), network.forward, network.reverse, worth, *orders, task.row,
-                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
+                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found,
+                *scratch,
             )  # fmt: skip
             length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
@@ -564,8 +565,8 @@ class CudaBackend:
             scratch = [xp.empty((slots, room), kind) for room, kind in rooms]
             self.launch(
                 "boxes", blocks, xp.asarray(packed.bits), packed.columns, tree.shape, tree.stride, tree.offset,
-                tree.parent, tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell, task.direction,
-                task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
+                tree.parent, tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell,
+                task.direction, task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
                 xp.empty((slots, 7, grid.dimensions + 1), np.int64),
             )  # fmt: skip
             length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
