@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gpuga.bounds.general_exact import general_bound
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
-from gpuga.errors import InputError
 from gpuga.heuristics.plane_problem import problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Bound
@@ -21,7 +21,7 @@ def lower_bound(table: Table, context: Context | None = None) -> Bound:
     context = context or Context()
     plane = plane_of(table)
     if plane is None:
-        raise InputError("a lower bound can be proven for two-dimensional tables only")
+        return general_bound(table, context)
     problem = problem_of(plane, context.strict)
     if not len(problem.plain_levels.place):
         return Bound(problem.base_cost, "nothing to protect", context.clock.spent())

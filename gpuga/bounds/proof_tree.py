@@ -24,9 +24,9 @@ from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]
 
-MOST_NODES = 1500
+MOST_NODES = 6000
 ROUNDS_AT_ROOT = 30
-ROUNDS_AT_NODE = 3
+ROUNDS_AT_NODE = 2
 WHOLE = 1e-6
 BRANCHES_TRIED = 8
 BRANCH_ITERATIONS = 40
@@ -53,7 +53,7 @@ def prove(relaxation: Relaxation, cost: int, clock: Clock, most_nodes: int = MOS
             return Outcome(False, nodes)
         published, suppressed = pending.pop()
         nodes += 1
-        x = tree.open_point(published, suppressed, ROUNDS_AT_ROOT if nodes == 1 else ROUNDS_AT_NODE, clock)
+        x = tree.open_point(published, suppressed, nodes == 1, clock)
         if x is None:
             continue
         distance = np.minimum(x, 1.0 - x)
@@ -112,9 +112,10 @@ class _Tree:
         self.matrix = np.vstack([self.matrix, np.minimum(rounded, (rhs >> shift)[:, None])])
         return len(fresh)
 
-    def open_point(self, published: Ints, suppressed: Ints, rounds: int, clock: Clock) -> Floats | None:
+    def open_point(self, published: Ints, suppressed: Ints, root: bool, clock: Clock) -> Floats | None:
         """A point of the node that nothing excludes, None once the node is closed."""
         count = len(self.places)
+        rounds = ROUNDS_AT_ROOT if root else ROUNDS_AT_NODE
         low, high = np.zeros(count), np.ones(count)
         high[published] = 0.0
         low[suppressed] = 1.0
@@ -129,7 +130,7 @@ class _Tree:
             if (rounds <= 0 and not whole) or clock.expired():
                 return x
             rounds -= 1
-            if not self._cut_off(x, whole):
+            if not self._cut_off(x, whole, root):
                 return x
 
     def best_branch(self, published: Ints, suppressed: Ints, distance: Floats) -> int:
@@ -158,14 +159,15 @@ class _Tree:
         grid[self.places[x > 0.5]] = True
         return grid.reshape(self.problem.shape)
 
-    def _cut_off(self, x: Floats, whole: bool) -> int:
-        """Add cuts that the point violates; how many."""
+    def _cut_off(self, x: Floats, whole: bool, root: bool) -> int:
+        """Add cuts that the point violates; how many. Below the root, flows are asked about whole points only."""
         full = np.zeros(self.problem.weight.size)
         full[self.places] = np.round(x) if whole else x
         point = full[self.relaxation.places]
-        found: list[Cut | Rounded] = list(self.relaxation.violated_by(point, 1e-7 if whole else 1e-3))
-        found += self.relaxation.covers_violated_by(point)
-        if not found:
+        found: list[Cut | Rounded] = list(self.relaxation.covers_violated_by(point))
+        if root or whole:
+            found += self.relaxation.violated_by(point, 1e-7 if whole else 1e-3)
+        if root and not found:
             positive = np.flatnonzero(x > 1e-7)
             simple = [cut for cut in self.cuts if isinstance(cut, Cut)]
             found += half_cuts(self.problem.net, simple, self.places[positive], x[positive], 40)
