@@ -522,8 +522,8 @@ class CudaBackend:
             scratch = [xp.empty((slots, nodes), kind) for kind in (np.int64, np.int32, np.int32, np.int32)]
             self.launch(
                 "paths", blocks, xp.asarray(packed.bits), network.forward, network.reverse, worth, *orders, task.row,
-                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)), *found,
-                *scratch,
+                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)),
+                *found, *scratch,
             )  # fmt: skip
             length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
