@@ -115,7 +115,7 @@ METHODS: tuple[Method, ...] = (
     Method(
         "exact",
         "gpuga.bounds.exact:exact",
-        "two-dimensional tables: cutting planes and branch and bound, to proven optima",
+        "cutting planes and branch and bound, to proven optima; two-dimensional and small general tables",
         "after Fischetti, Salazar 1999; knapsack covers",
     ),
     Method(

@@ -27,6 +27,9 @@ from gpuga.table.table import Mask, Table
 BOUND_SECONDS = 10.0
 """Without a time limit, how long the lower bound of a finished pattern may be worked on."""
 
+MOST_CELLS_TO_BOUND = 3_000
+"""General tables with more cells than this get no bound unasked: it would be weak and slow."""
+
 LEAST_BOUND_SECONDS = 0.5
 """What a lower bound gets even when the method has used up the time."""
 
@@ -169,7 +172,7 @@ def _bound(table: Table, context: Context) -> Bound | None:
     """A lower bound in the time that is left, for tables that have a method for it."""
     from gpuga.bounds.lower_bound import lower_bound
 
-    if plane_of(table) is None:
+    if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
         return None
     left = BOUND_SECONDS if context.clock.seconds is None else max(context.clock.left(), LEAST_BOUND_SECONDS)
     return lower_bound(table, replace(context, clock=Clock(left)))

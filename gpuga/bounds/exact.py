@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gpuga.bounds.branching import Branched, branch
+from gpuga.bounds.general_exact import general_exact
 from gpuga.bounds.guided import guided_pattern
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
@@ -22,6 +23,7 @@ from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Bound, Found
+from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 
 STARTS = 6
@@ -40,6 +42,8 @@ BY_TREE = "branch and bound (exact)"
 
 def exact(table: Table, context: Context) -> Found:
     """The cheapest safe pattern, proven, or the best one found with its gap when the time is up."""
+    if plane_of(table) is None:
+        return general_exact(table, context)
     problem = plane_problem(table, context)
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)

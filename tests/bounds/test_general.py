@@ -1,0 +1,68 @@
+"""Bounds and optima of general tables against exhaustion."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from gpuga.bounds.general_exact import general_bound, general_exact
+from gpuga.bounds.general_relaxation import GeneralRelaxation
+from gpuga.context import Clock, Context
+from gpuga.safety.audit import audit
+from gpuga.table.table import Table
+from tests.support.exact_attacker import intervals
+from tests.support.small_tables import random_table
+
+
+def cheapest(table: Table) -> int:
+    """The least cost of a safe pattern, by trying sets of cells from the cheapest on."""
+    free = np.flatnonzero(table.suppressible & ~table.forced).tolist()
+    patterns = sorted(
+        (int(table.weight[list(some)].sum()), some) for r in range(len(free) + 1) for some in combinations(free, r)
+    )
+    for cost, some in patterns:
+        pattern = table.forced.copy()
+        pattern[list(some)] = True
+        reach = intervals(table, pattern, table.sensitive.tolist())
+        if all(
+            (rise is None or rise >= table.levels.upper[c]) and (fall is None or fall >= table.levels.lower[c])
+            for c, (rise, fall) in reach.items()
+        ):
+            return cost
+    return -1
+
+
+def small(seed: int) -> Table:
+    """A tiny three-dimensional table with few free cells."""
+    table = random_table(np.random.default_rng(seed), (2, 2, 1), largest=9, sensitive=0.3)
+    return table
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_never_exceed_and_optima_meet_the_cheapest_pattern(seed: int) -> None:
+    table = small(seed)
+    if len(table.sensitive) == 0 or not audit(table, table.suppressible, intervals=False).safe:
+        pytest.skip("nothing to protect, or nothing that could be")
+    least = cheapest(table)
+    assert general_bound(table, Context()).lower_bound <= least
+    found = general_exact(table, Context(clock=Clock(20.0)))
+    assert table.cost(found.suppressed) == least
+    assert found.bound is not None
+    assert found.bound.lower_bound == least
+
+
+def test_every_cut_holds_for_every_safe_pattern() -> None:
+    rng = np.random.default_rng(4)
+    table = random_table(rng, (3, 3, 2), sensitive=0.2)
+    relaxation = GeneralRelaxation(table)
+    relaxation.tighten(Clock(5.0))
+    safe = 0
+    for _ in range(60):
+        pattern = table.forced | (table.suppressible & (rng.random(len(table)) < 0.8))
+        if audit(table, pattern, intervals=False).safe:
+            safe += 1
+            assert all(cut.violation(pattern.astype(float)) <= 0 for cut in relaxation.cuts)
+    assert safe > 5
+    assert relaxation.cuts
