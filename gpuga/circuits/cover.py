@@ -43,8 +43,8 @@ MOST_ADDED = 6_000
 ITERATIONS = 3_000
 """Steps of the simplex method after which a neighbourhood is given up; most take a few hundred."""
 
-GROUPS = 40
-"""What neighbourhoods leave open is asked in about so many groups (Smith et al. use as many)."""
+GROUP = 4
+"""Tasks in a group: larger ones move so many cells that their exact change is out of reach."""
 
 LP_WORK = 1_000_000_000
 """Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
@@ -122,7 +122,7 @@ class Cover:
         again: set[int] = set()
         missed: list[int] = []
         while left:
-            group = self._group(left, -(-len(left) // GROUPS))
+            group = self._group(left, GROUP)
             witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed)
             if witness is not None:
                 left = self._take(witness, left)
