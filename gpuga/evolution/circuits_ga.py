@@ -243,14 +243,26 @@ class Circuits:
             if guiding is not None:
                 guiding.result()
                 found += self._seeded(self.workshop.guided_seeds(self.stream))
-        genes = np.stack(found)
-        size = min(size, max(len(found), most_counts // self.pool.width))
-        mixed = self.stream.integers(0, len(found), max(0, size - len(found)) * 3).reshape(-1, 3)
-        pick = self.stream.integers(0, 3, len(mixed) * genes.shape[1]).reshape(len(mixed), -1)
-        rows = np.take_along_axis(mixed, pick, axis=1)
-        blends = genes[rows, np.arange(genes.shape[1])] if len(mixed) else genes[:0]
-        self._search_pool(blends, 1.0)
+        size = max(2, min(size, most_counts // self.pool.width))
+        found = self._cheapest_seeds(found, size)
+        blends = self._blends(np.stack(found), size - len(found))
         return [Individual(row) for row in (*found, *blends)]
+
+    def _cheapest_seeds(self, found: list[Genes], size: int) -> list[Genes]:
+        costs = [int(self.pool.weight[self.pool.union(genes)].sum()) for genes in found]
+        order = np.argsort(costs, kind="stable")[:size]
+        return [found[z] for z in sorted(order.tolist())]
+
+    def _blends(self, genes: Genes, count: int) -> Genes:
+        """Mixtures of three seeds each, with the pool's best circuits (int32[count, T])."""
+        tasks = genes.shape[1]
+        if not count:
+            return genes[:0]
+        parents = self.stream.integers(0, len(genes), count * 3).reshape(count, 3)
+        pick = self.stream.integers(0, 3, count * tasks).reshape(count, tasks)
+        blends = genes[np.take_along_axis(parents, pick, axis=1), np.arange(tasks)]
+        self._search_pool(blends, 1.0)
+        return blends
 
     def _seeded(self, seeds: Iterator[tuple[str, Supports]]) -> list[Genes]:
         found = []

@@ -105,7 +105,7 @@ class Gapn:
         grids = np.stack([(self.problem.forced | child.grid(self.problem.shape)).ravel() for child in children])
         packed = self.backend.pack(grids, self.problem.shape[1])
         safe = self.backend.safe(packed, self.kernel_plane, self.kernel_tasks).all(axis=1)
-        return [children[z] for z in np.flatnonzero(safe)]
+        return [children[z] for z in np.flatnonzero(safe).tolist()]
 
     def mutate(self, individual: PatternIndividual) -> PatternIndividual:
         """The individual without over-suppressions."""

@@ -1,0 +1,185 @@
+"""Every evolutionary method returns safe patterns, by seed alone, and none is worse than what it starts from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpuga
+from gpuga.context import Clock
+from gpuga.errors import Infeasible, InputError
+from gpuga.protection import Protection
+from gpuga.table.generate import class2, herrington
+from gpuga.table.table import Table
+from tests.planes import random_plane_table
+
+SHORT = {"generations": 3, "population": 24, "refined": 2}
+PAPERS = ("heurgene", "gensup", "gapn")
+
+
+def run(table: Table, method: str = "circuits", seed: int = 1, **options: object) -> Protection:
+    return gpuga.protect(table, method, seed=seed, options=SHORT | options)
+
+
+@pytest.mark.parametrize("method", ["circuits", *PAPERS])
+def test_the_pattern_is_safe_without_repair(plane: Table, method: str) -> None:
+    protection = run(plane, method)
+    assert protection.audit.safe
+    assert protection.repaired == 0
+
+
+@pytest.mark.parametrize("method", ["circuits", *PAPERS])
+def test_a_seed_decides_the_result_whatever_the_number_of_threads(plane: Table, method: str) -> None:
+    import numba
+
+    alone = numba.get_num_threads()
+    first = run(plane, method)
+    numba.set_num_threads(1)
+    try:
+        second = run(plane, method)
+    finally:
+        numba.set_num_threads(alone)
+    assert np.array_equal(first.suppressed, second.suppressed)
+    assert first.found.evaluations == second.found.evaluations
+
+
+def test_back_ends_agree(plane: Table) -> None:
+    patterns = [
+        gpuga.protect(plane, "circuits", backend=backend, options=SHORT).suppressed for backend in ("cpu", "numpy")
+    ]
+    assert np.array_equal(*patterns)
+
+
+def test_circuits_is_at_least_as_good_as_every_heuristic(plane: Table) -> None:
+    cost = run(plane).cost
+    assert cost <= min(gpuga.protect(plane, method).cost for method in ("hypercube", "shortest-path", "heurgene"))
+
+
+def test_circuits_is_at_least_as_good_on_any_linear_table(solid: Table) -> None:
+    protection = run(solid)
+    assert protection.audit.safe
+    assert protection.cost <= min(gpuga.protect(solid, m).cost for m in ("hypercube", "incremental"))
+
+
+def test_a_proof_ends_the_run() -> None:
+    protection = gpuga.protect(class2(12, 12, 5), "circuits", seed=1)
+    assert protection.found.details["stopped"] in ("proof", "no improvement")
+    exact = gpuga.protect(class2(12, 12, 5), "exact")
+    assert protection.cost == exact.cost
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tables_with_bounds_gaps_and_sliding_levels_are_protected(seed: int) -> None:
+    table = random_plane_table(5, 6, seed, bounded=seed % 2 == 0, gaps=True, sliding=seed % 3 == 0)
+    try:
+        protection = run(table)
+    except Infeasible:
+        return
+    assert protection.audit.safe
+
+
+def test_a_table_that_needs_nothing_gets_nothing() -> None:
+    table = herrington(6, 6, 0.0, 1)
+    assert run(table).cost == 0
+
+
+def test_the_clock_ends_a_run_with_a_safe_pattern(plane: Table) -> None:
+    protection = gpuga.protect(plane, "circuits", clock=Clock(0.01))
+    assert protection.audit.safe
+
+
+def test_an_interrupt_ends_a_run_with_a_safe_pattern(plane: Table) -> None:
+    class Impatient(Clock):
+        looks = 0
+
+        def left(self) -> float:
+            self.looks += 1
+            if self.looks > 40:
+                self.interrupt()
+            return super().left()
+
+    protection = gpuga.protect(plane, "circuits", clock=Impatient())
+    assert protection.audit.safe
+    assert protection.found.details["stopped"] in ("interrupt", "proof")
+
+
+@pytest.mark.parametrize("method", ["circuits", "heurgene", "gensup", "gapn"])
+def test_a_users_pattern_is_repaired_and_never_made_worse(plane: Table, method: str) -> None:
+    best = gpuga.protect(plane, "exact").suppressed
+    assert gpuga.protect(plane, method, start=[best], options=SHORT).cost <= plane.cost(best)
+    unsafe = best.copy()
+    unsafe[np.flatnonzero(best & ~plane.primary)[:2]] = False
+    assert gpuga.protect(plane, method, start=[unsafe], options=SHORT).audit.safe
+
+
+def test_a_users_pattern_joins_on_any_linear_table(solid: Table) -> None:
+    start = gpuga.protect(solid, "incremental").suppressed
+    assert gpuga.protect(solid, "circuits", start=[start], options=SHORT).cost <= solid.cost(start)
+
+
+@pytest.mark.parametrize("selection", ["elite", "roulette", "tournament"])
+@pytest.mark.parametrize("replacement", ["elite", "kill", "similar"])
+def test_herringtons_strategies_can_be_chosen(plane: Table, selection: str, replacement: str) -> None:
+    assert run(plane, "heurgene", selection=selection, replacement=replacement).audit.safe
+
+
+@pytest.mark.parametrize("option", ["selection", "replacement"])
+@pytest.mark.parametrize("method", ["circuits", "heurgene"])
+def test_an_unknown_strategy_is_refused(plane: Table, option: str, method: str) -> None:
+    with pytest.raises(InputError, match="unknown"):
+        run(plane, method, **{option: "best-of-all"})
+
+
+@pytest.mark.parametrize(
+    "ingredient", ["lp", "variety", "crossover", "redundancy", "destroy", "dissimilarity", "polish"]
+)
+def test_every_ingredient_can_be_left_out(plane: Table, ingredient: str) -> None:
+    assert run(plane, without=(ingredient,)).audit.safe
+
+
+def test_a_generation_is_one_launch_per_operation(plane: Table) -> None:
+    found = run(plane, without=("polish", "lp"), generations=5).found
+    assert found.generations == 5
+    assert found.details["launches_union"] == 1 + found.generations
+    assert found.details["launches_swap_gains"] == found.generations
+
+
+def test_the_log_has_a_row_per_generation_and_no_values(plane: Table, tmp_path: Path) -> None:
+    log = tmp_path / "run.jsonl"
+    protection = run(plane, without=("lp", "polish"), log=str(log))
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [row["generation"] for row in rows] == list(range(1, protection.found.generations + 1))
+    assert rows[-1]["best"] == plane.shown_cost(protection.cost)
+    assert set(rows[0]) == {
+        "generation", "best", "mean", "worst", "lower_bound", "gap", "evaluations",
+        "evaluations_per_second", "diversity", "seconds", "pool",
+    }  # fmt: skip
+
+
+def test_circuits_in_the_pool_are_certified(plane: Table) -> None:
+    from gpuga.context import Context
+    from gpuga.evolution.circuits import Run
+    from gpuga.evolution.plane_workshop import PlaneWorkshop
+    from gpuga.heuristics.plane_problem import plane_problem
+    from gpuga.safety.flow import reachable
+    from gpuga.safety.tasks import Tasks
+
+    context = Context(options=SHORT)
+    problem = plane_problem(plane, context)
+    run = Run(plane, PlaneWorkshop(problem, context), context)
+    run.go()
+    pool, levels, grid = run.operators.pool, problem.levels, problem.plane
+    arrays = pool.arrays()
+    for k in range(len(pool)):
+        t = int(pool.task[k])
+        pattern = problem.forced.copy()
+        pattern.reshape(-1)[pool.cells[arrays.cell[arrays.start[k] : arrays.start[k + 1]]]] = True
+        place = levels.place[t]
+        direction = grid.sign.ravel()[place] * (1 if levels.forth[t] else -1)
+        task = Tasks(
+            np.array([grid.cell.ravel()[place]], np.int32), np.array([direction], np.int8), levels.need[t : t + 1]
+        )
+        assert reachable(grid, pattern, task).met[0]
