@@ -44,6 +44,14 @@ from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_o
 @click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
 @click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
+@click.option("--patience", type=click.IntRange(min=1), help="Stop after so many generations without improvement.")
+@click.option(
+    "--improvement-rate",
+    type=click.FloatRange(min=0),
+    metavar="SHARE",
+    help="Stop when a second improves the cost by less than this share.",
+)
+@click.option("--log", type=click.Path(), metavar="FILE", help="Write a line of JSON per generation.")
 @json_option
 @quiet_option
 def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...], **given: Any) -> None:
@@ -60,7 +68,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     from gpuga.files.atomic import check_writable
     from gpuga.files.pattern import check_kind, read_pattern, write_pattern
 
-    for path in filter(None, (out, json_path)):
+    for path in filter(None, (out, json_path, given["log"])):
         check_writable(path)
     if given["resume"] and not given["checkpoint"]:
         raise InputError("needs --checkpoint DIR", field="--resume")
