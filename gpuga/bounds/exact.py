@@ -1,9 +1,10 @@
 """Proven optima of two-dimensional tables: cutting planes, branch and bound, repair, in turn until they meet.
 
-Each round solves the cuts found so far to integers over the columns that can still be part of a cheaper
-pattern. If the integer pattern violates a level, its cuts are added for good and the pattern is repaired,
-cleaned up and polished into a new incumbent; if it violates none, it is optimal among those columns. Every
-incumbent is safe. Stops at the proof or when the time is up.
+Where few columns can still be part of a cheaper pattern, a branch and bound in exact arithmetic decides. Where
+many can, each round solves the cuts found so far to integers over them, by HiGHS. If the integer pattern violates
+a level, its cuts are added for good and the pattern is repaired, cleaned up and polished into a new incumbent; if
+it violates none, it is optimal among those columns. Every incumbent is safe. Stops at the proof or when the time
+is up.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 
 from gpuga.bounds.branching import Branched, branch
 from gpuga.bounds.general_exact import general_exact
-from gpuga.bounds.guided import guided_pattern
+from gpuga.bounds.guided import guided_costs, guided_pattern
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, plain
+from gpuga.circuits.paths import Costs, Floats, plain
 from gpuga.context import Clock, Context
 from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
@@ -33,6 +34,7 @@ POLISH_WORK = 30_000
 MOST_EXACT_COLUMNS = 3500
 CORE_COLUMNS = 1500
 NODES = 2000
+TREE_COLUMNS = 800
 
 BY_BRANCHING = "branch and bound (floating point)"
 """Bounds of this kind rest on the solver's tolerances; the others are exact."""
@@ -72,6 +74,7 @@ class Search:
         self.relaxation = Relaxation(self.problem, self.best)
         self.lower = 0
         self.exhausted = False
+        self.tree_columns = float("inf")
         self.core = CORE_COLUMNS
         self.widest = MOST_EXACT_COLUMNS
 
@@ -87,10 +90,13 @@ class Search:
         self.context.progress.stage("branch and bound")
         settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
-            settled = self._round(settled)
+            if self._columns() <= min(TREE_COLUMNS, 0.7 * self.tree_columns):
+                self._search_tree()
+            else:
+                settled = self._round(settled)
             self.context.progress.advance(best=self.cost, bound=self.lower)
         if self.proven and self.kind == BY_BRANCHING:
-            self._verify()
+            self._search_tree()
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
 
     @property
@@ -98,12 +104,23 @@ class Search:
         """Whether the incumbent cannot be undercut."""
         return self.lower >= self.cost
 
-    def _verify(self) -> None:
-        """Turn the solver's word into a proof in exact arithmetic, if that does not take too long."""
-        outcome = prove(self.relaxation, self.cost, self.context.clock)
+    def try_point(self, x: Floats) -> int:
+        """A safe pattern led by a fractional one, offered; the incumbent's cost."""
+        costs = guided_costs(self.problem, x)
+        self._offer(by_paths(self.problem, costs, plain(by_capacity=True), start=(x > 1 - 1e-6) & ~self.problem.forced))
+        return self.cost
+
+    def _columns(self) -> int:
+        """How many candidates a cheaper pattern could contain."""
+        return int((self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)).sum())
+
+    def _search_tree(self) -> None:
+        """Branch and bound in exact arithmetic; with few columns left it ends soonest."""
+        self.tree_columns = self._columns()
+        outcome = prove(self.relaxation, self, self.context.clock.part(0.7))
         self.details.update(proof_nodes=outcome.nodes)
         if outcome.closed:
-            self.kind = BY_TREE
+            self.lower, self.kind = self.cost, BY_TREE
 
     def _round(self, settled: int) -> int:
         """One branch and bound; returns how many rounds in a row ended without a violated level."""

@@ -19,7 +19,7 @@ from gpuga.table.table import Ints, Mask, Table
 
 MOST_NODES = 20_000
 WHOLE = 1e-6
-ROUNDS_BETWEEN = 2
+ROUNDS_BETWEEN = 10
 """Rounds of cuts on the relaxation between two branch and bounds."""
 
 KIND = "Benders cuts"

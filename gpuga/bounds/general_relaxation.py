@@ -26,11 +26,11 @@ from gpuga.table.table import INFINITE, Ints, Mask, Table
 Floats = NDArray[np.float64]
 
 VIOLATED = 1e-3
-TAKEN = (2.0, 0.99, 0.8, 0.6, 0.4)
+TAKEN = (2.0, 0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Cells whose value in the relaxation reaches these are taken as suppressed when covers are looked for."""
 
 BITS = 30
-STALLED_ROUNDS = 8
+STALLED_ROUNDS = 40
 STALLED = 1e-4
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, costs_of, plain
+from gpuga.circuits.paths import Costs, Floats, costs_of, plain
 from gpuga.context import Clock
+from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.table.table import Mask
 
 STARTS = 4
 
 
-def guided_costs(relaxation: Relaxation) -> Costs:
-    """Weights times what the fractional pattern leaves of each cell, a little kept to order ties."""
-    problem = relaxation.problem
-    share = np.clip(relaxation.grid(relaxation.x), 0.0, 1.0)
-    return costs_of(problem.weight * (1.02 - share), problem.candidate)
+def guided_costs(problem: PlaneProblem, x: Floats) -> Costs:
+    """Weights times what a fractional pattern (float64[R, C]) leaves of each cell, a little to order ties."""
+    return costs_of(problem.weight * (1.02 - np.clip(x, 0.0, 1.0)), problem.candidate)
 
 
 def guided_pattern(relaxation: Relaxation, seed: int, clock: Clock) -> Mask:
     """The cheapest of a few patterns by shortest paths on the guided costs, in random orders."""
-    problem, costs = relaxation.problem, guided_costs(relaxation)
+    problem = relaxation.problem
+    costs = guided_costs(problem, relaxation.grid(relaxation.x))
     random = np.random.default_rng(seed)
     best = None
     for attempt in range(STARTS):

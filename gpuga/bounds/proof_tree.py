@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import highspy
 import numpy as np
@@ -20,7 +20,7 @@ from gpuga.bounds.cuts import Cut
 from gpuga.bounds.relaxation import Relaxation, new_solver
 from gpuga.bounds.rounding import Rounded, half_cuts
 from gpuga.context import Clock
-from gpuga.table.table import Ints, Mask
+from gpuga.table.table import Ints
 
 Floats = NDArray[np.float64]
 
@@ -28,24 +28,36 @@ MOST_NODES = 6000
 ROUNDS_AT_ROOT = 30
 ROUNDS_AT_NODE = 2
 WHOLE = 1e-6
-BRANCHES_TRIED = 8
-BRANCH_ITERATIONS = 40
+NODES_BETWEEN_OFFERS = 25
+BRANCHES_TRIED = 6
+BRANCH_ITERATIONS = 30
+
+
+class Incumbent(Protocol):
+    """Who keeps the best safe pattern."""
+
+    cost: int
+
+    def try_point(self, x: Floats) -> int:
+        """Make a safe pattern of a fractional one (float64[R, C]), keep it if it is cheaper; the cost of the best."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`closed`: no pattern is cheaper than the cost asked about. `cheaper`: one that is (bool[R, C]), if met."""
+    """`closed`: no safe pattern is cheaper than the incumbent of now. `nodes`: how many it took."""
 
     closed: bool
     nodes: int
-    cheaper: Mask | None = None
 
 
-def prove(relaxation: Relaxation, cost: int, clock: Clock, most_nodes: int = MOST_NODES) -> Outcome:
-    """Whether every safe pattern costs at least `cost`; gives up after `most_nodes` nodes or when time is up."""
-    allowed = relaxation.problem.candidate & ~relaxation.certificate.removable(cost)
+def prove(relaxation: Relaxation, incumbent: Incumbent, clock: Clock, most_nodes: int = MOST_NODES) -> Outcome:
+    """Whether no safe pattern undercuts the incumbent; gives up after `most_nodes` nodes or when time is up.
+
+    Points met on the way are offered to the incumbent, which may become cheaper meanwhile.
+    """
+    allowed = relaxation.problem.candidate & ~relaxation.certificate.removable(incumbent.cost)
     relaxation.add_places(np.flatnonzero(allowed.ravel() & ~relaxation.in_core))
-    tree = _Tree(relaxation, np.flatnonzero(allowed), cost)
+    tree = _Tree(relaxation, np.flatnonzero(allowed), incumbent.cost)
     pending: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     nodes = 0
     while pending:
@@ -57,15 +69,19 @@ def prove(relaxation: Relaxation, cost: int, clock: Clock, most_nodes: int = MOS
         if x is None:
             continue
         distance = np.minimum(x, 1.0 - x)
-        if distance.max(initial=0.0) < WHOLE:
-            # a whole point that violates no cut and costs less: the incumbent was not the cheapest, unless the
-            # solver stopped short
-            pattern = tree.pattern(x)
-            cheaper = relaxation.problem.cost(pattern) < cost
-            return Outcome(False, nodes, pattern if cheaper else None)
-        at = tree.best_branch(published, suppressed, distance)
-        pending.append((np.append(published, at), suppressed))
-        pending.append((published, np.append(suppressed, at)))
+        whole = distance.max(initial=0.0) < WHOLE
+        if whole or nodes % NODES_BETWEEN_OFFERS == 1:
+            tree.cost = incumbent.try_point(tree.grid(x))
+        if not whole:
+            at = tree.best_branch(published, suppressed, distance)
+            pending.append((np.append(published, at), suppressed))
+            pending.append((published, np.append(suppressed, at)))
+        elif tree.open_point(published, suppressed, False, clock) is None:
+            continue
+        else:
+            # a whole point below the incumbent that violates no cut and yet is no safe pattern: sliding levels
+            # are not among the cuts
+            return Outcome(False, nodes)
     return Outcome(True, nodes)
 
 
@@ -153,17 +169,15 @@ class _Tree:
         self.solver.setOptionValue("simplex_iteration_limit", 2**31 - 1)
         return best
 
-    def pattern(self, x: Floats) -> Mask:
-        """A whole point as a grid."""
-        grid = np.zeros(self.problem.weight.size, bool)
-        grid[self.places[x > 0.5]] = True
-        return grid.reshape(self.problem.shape)
+    def grid(self, x: Floats) -> Floats:
+        """A point as a grid (float64[R, C])."""
+        full = np.zeros(self.problem.weight.size)
+        full[self.places] = x
+        return full.reshape(self.problem.shape)
 
     def _cut_off(self, x: Floats, whole: bool, root: bool) -> int:
         """Add cuts that the point violates; how many. Below the root, flows are asked about whole points only."""
-        full = np.zeros(self.problem.weight.size)
-        full[self.places] = np.round(x) if whole else x
-        point = full[self.relaxation.places]
+        point = self.grid(np.round(x) if whole else x).ravel()[self.relaxation.places]
         found: list[Cut | Rounded] = list(self.relaxation.covers_violated_by(point))
         if root or whole:
             found += self.relaxation.violated_by(point, 1e-7 if whole else 1e-3)
