@@ -7,6 +7,7 @@ import sys
 
 # Name on the command line -> module with main(arguments: list[str]) -> int.
 COMMANDS = {
+    "ablation": "bench.ablation",
     "scale": "bench.scale",
     "throughput": "bench.throughput",
     "plane": "bench.plane",

@@ -51,9 +51,15 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
     workshop = PlaneWorkshop(problem, context)
     run = Run(table, workshop, context, problem.base_cost)
     run.go()
-    kind = "branch and bound on cuts" if workshop.branched else "cutting planes"
-    bound = Bound(problem.base_cost + workshop.lower, kind, context.clock.spent())
+    bound = _bound(problem, workshop, context)
     return run.found(problem.pattern(run.best().reshape(problem.shape)), bound)
+
+
+def _bound(problem: PlaneProblem, workshop: PlaneWorkshop, context: Context) -> Bound:
+    """The best bound; one that rests on a solver's tolerances is not called proven."""
+    exact = workshop.relaxation is not None and workshop.relaxation.bound >= workshop.branched
+    kind = "cutting planes" if exact else "branch and bound (floating point)"
+    return Bound(problem.base_cost + workshop.lower, kind, context.clock.spent(), proven=exact)
 
 
 class Run:

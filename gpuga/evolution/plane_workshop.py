@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.branching import branch
-from gpuga.bounds.guided import guided_costs
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, blurred, plain
+from gpuga.circuits.paths import Costs, blurred, costs_of, plain
 from gpuga.circuits.witness_lists import Levels
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError
@@ -157,7 +156,8 @@ class PlaneWorkshop:
         self.tight = not clock.expired() and (counted.seen <= rounds or gained * FEW < self.relaxation.bound)
         by_time = counted.seen <= rounds and clock.expired()
         self.steps.append(Step(counted.seen - 1 if by_time else rounds))
-        self.guided = guided_costs(self.relaxation)
+        left = 1.02 - np.clip(self.relaxation.grid(self.relaxation.x), 0.0, 1.0)
+        self.guided = costs_of(self.problem.weight * left, self.problem.candidate)
 
     @property
     def lower(self) -> int:
