@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     for without in ((), *((name,) for name in INGREDIENTS)):
         results = [_measured(table, without, given.generations) for table in tables]
         cost = sum(cost for cost, _ in results) / len(results)
-        row = {
+        row: dict[str, Any] = {
             "without": without[0] if without else None,
             "cost": cost,
             "against_all": cost / rows[0]["cost"] - 1 if rows else 0.0,
