@@ -28,7 +28,7 @@ from gpuga.table.table import Ints, Mask, Table
 Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
 
 NAMED = 5
-MOST_FOR_LP = 20_000
+MOST_FOR_LP = 5_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
 
 SMALL = 3_000
