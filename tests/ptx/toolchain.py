@@ -53,9 +53,10 @@ def compile_ptx(function: Callable[..., None], types: tuple[Any, ...], arch: str
 
 @functools.cache
 def sources_digest(module: ModuleType) -> str:
-    """A digest of all source files of the package that a kernel module belongs to, and of its compilers."""
+    """A digest of the source files that a kernel module is compiled from, and of its compilers."""
     folder = Path(str(module.__file__)).parent
-    text = [path.read_bytes() for path in sorted(folder.rglob("*.py"))]
+    files = [Path(str(module.__file__)), folder / "layout.py", *sorted((folder / "logic").glob("*.py"))]
+    text = [path.read_bytes() for path in files]
     tools = [version(name).encode() for name in ("numba", "numba-cuda", "nvidia-nvvm")]
     return hashlib.sha256(b"\0".join(text + tools)).hexdigest()[:24]
 
