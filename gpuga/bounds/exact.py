@@ -16,7 +16,7 @@ import numpy as np
 from gpuga.bounds.branching import Branched, branch
 from gpuga.bounds.general_exact import general_exact
 from gpuga.bounds.guided import guided_costs, guided_pattern
-from gpuga.bounds.proof_tree import prove
+from gpuga.bounds.proof_tree import MOST_NODES, prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
 from gpuga.context import Clock, Context
@@ -35,6 +35,7 @@ MOST_EXACT_COLUMNS = 3500
 CORE_COLUMNS = 1500
 NODES = 2000
 TREE_COLUMNS = 800
+FIRST_NODES = 400
 
 BY_BRANCHING = "branch and bound (floating point)"
 """Bounds of this kind rest on the solver's tolerances; the others are exact."""
@@ -91,12 +92,12 @@ class Search:
         settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
             if self._columns() <= min(TREE_COLUMNS, 0.7 * self.tree_columns):
-                self._search_tree()
+                self._search_tree(FIRST_NODES)
             else:
                 settled = self._round(settled)
             self.context.progress.advance(best=self.cost, bound=self.lower)
         if self.proven and self.kind == BY_BRANCHING:
-            self._search_tree()
+            self._search_tree(MOST_NODES)
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
 
     @property
@@ -114,10 +115,10 @@ class Search:
         """How many candidates a cheaper pattern could contain."""
         return int((self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)).sum())
 
-    def _search_tree(self) -> None:
+    def _search_tree(self, most_nodes: int) -> None:
         """Branch and bound in exact arithmetic; with few columns left it ends soonest."""
         self.tree_columns = self._columns()
-        outcome = prove(self.relaxation, self, self.context.clock.part(0.7))
+        outcome = prove(self.relaxation, self, self.context.clock.part(0.7), most_nodes)
         self.details.update(proof_nodes=outcome.nodes)
         if outcome.closed:
             self.lower, self.kind = self.cost, BY_TREE
