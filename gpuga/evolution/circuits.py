@@ -24,8 +24,9 @@ from gpuga.protection import Bound, Found
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 
-PATIENCE = 20
-"""Without a time limit a run ends after so many generations without improvement."""
+PATIENCE, PATIENCE_WITH_LPS = 20, 6
+"""Without a time limit a run ends after so many generations without improvement; generations of tables that are
+not two-dimensional take longer, because their circuits come from linear programs."""
 
 SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
@@ -78,7 +79,8 @@ class Run:
         )
         self.toolbox = circuits_toolbox(self.operators)
         self._choose_strategies()
-        self.stop = Stop.of(context, None, None if context.clock.seconds is not None else PATIENCE)
+        patience = PATIENCE if isinstance(workshop, PlaneWorkshop) else PATIENCE_WITH_LPS
+        self.stop = Stop.of(context, None, None if context.clock.seconds is not None else patience)
         self.reporter = Reporter(table, context, base)
         folder = context.options.get("checkpoint")
         self.folder = None if folder is None else Path(folder)
