@@ -30,7 +30,7 @@ class Neighbourhoods:
         Only cells with room for `need` both ways come in.
         """
         chosen = {cell}
-        reached: dict[int, int] = {line: 1 for line in self._lines_of(cell)}
+        reached: dict[int, int] = dict.fromkeys(self._lines_of(cell), 1)
         queue = deque([cell])
         while queue and len(chosen) < most:
             for line in self._lines_of(queue.popleft()):

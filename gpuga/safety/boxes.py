@@ -202,7 +202,7 @@ def _in_order(
     for t in range(len(place)):
         price = cheapest_box(
             rows, columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weight, inside, place[t],
-            np.int64(direction[t]), need[t], prices, first, second, codes, signs, members, moves, level,
+            int(direction[t]), need[t], prices, first, second, codes, signs, members, moves, level,
         )  # fmt: skip
         if price >= INFINITE:
             continue
