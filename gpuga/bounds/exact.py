@@ -53,7 +53,7 @@ def exact(table: Table, context: Context) -> Found:
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     search = Search(problem, context)
     search.run()
-    bound = Bound(problem.base_cost + search.lower, search.kind, context.clock.spent())
+    bound = search.proven_bound()
     return Found(problem.pattern(search.best), bound, search.rounds, search.patterns, search.details)
 
 
@@ -99,6 +99,14 @@ class Search:
         if self.proven and self.kind == BY_BRANCHING:
             self._search_tree(MOST_NODES)
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
+
+    def proven_bound(self) -> Bound:
+        """What holds in exact arithmetic; a bound that rests on the solver's word is only noted in the details."""
+        lower, kind = self.lower, self.kind
+        if kind == BY_BRANCHING:
+            self.details.update(solver_bound=self.problem.base_cost + lower)
+            lower, kind = self.relaxation.bound, "cutting planes"
+        return Bound(self.problem.base_cost + lower, kind, self.context.clock.spent())
 
     @property
     def proven(self) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpuga.context import Context
+from gpuga.bounds.exact import BY_TREE
+from gpuga.bounds.proof_tree import prove
+from gpuga.context import Clock, Context
 from gpuga.errors import InputError, printable
 from gpuga.evolution import checkpoint, replacement, selection
 from gpuga.evolution.circuits_ga import INGREDIENTS, POPULATION, REFINED, Circuits, circuits_toolbox, diversity
@@ -27,6 +31,9 @@ from gpuga.table.table import Mask, Table
 PATIENCE, PATIENCE_WITH_LPS = 20, 6
 """Without a time limit a run ends after so many generations without improvement; generations of tables that are
 not two-dimensional take longer, because their circuits come from linear programs."""
+
+LEAST_PROOF_SECONDS, MOST_PROOF_SECONDS = 1.0, 20.0
+"""How long the exact confirmation of an optimum may take, when the time is up and when there is plenty."""
 
 SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
@@ -52,15 +59,35 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
     workshop = PlaneWorkshop(problem, context)
     run = Run(table, workshop, context, problem.base_cost)
     run.go()
-    bound = _bound(problem, workshop, context)
-    return run.found(problem.pattern(run.best().reshape(problem.shape)), bound)
+    best = run.best().reshape(problem.shape)
+    bound = _bound(problem, workshop, problem.cost(best & ~problem.forced), context)
+    return run.found(problem.pattern(best), bound)
 
 
-def _bound(problem: PlaneProblem, workshop: PlaneWorkshop, context: Context) -> Bound:
-    """The best bound; one that rests on a solver's tolerances is not called proven."""
-    exact = workshop.relaxation is not None and workshop.relaxation.bound >= workshop.branched
-    kind = "cutting planes" if exact else "branch and bound (floating point)"
-    return Bound(problem.base_cost + workshop.lower, kind, context.clock.spent(), proven=exact)
+def _bound(problem: PlaneProblem, workshop: PlaneWorkshop, cost: int, context: Context) -> Bound | None:
+    """The best bound that holds in exact arithmetic; None where there is none yet.
+
+    Where the solver's branch and bound says that the pattern is optimal, an exact tree is asked to confirm it.
+    """
+    relaxation = workshop.relaxation
+    if relaxation is None:
+        return None
+    if workshop.branched > relaxation.bound and workshop.branched >= cost:
+        clock = Clock(min(max(context.clock.left(), LEAST_PROOF_SECONDS), MOST_PROOF_SECONDS))
+        if prove(relaxation, Settled(cost), clock).closed:
+            return Bound(problem.base_cost + cost, BY_TREE, context.clock.spent())
+    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent())
+
+
+@dataclass
+class Settled:
+    """The incumbent of a proof that looks for no better pattern."""
+
+    cost: int
+
+    def try_point(self, x: NDArray[np.float64]) -> int:
+        """The pattern stays."""
+        return self.cost
 
 
 class Run:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpuga.errors import InputError, MissingExtra
-from gpuga.table.columns import Column, Hierarchy, Reading, table_from_columns
+from gpuga.table.columns import Hierarchy, Reading, table_from_columns
 from gpuga.table.grid import csr_lines
+from gpuga.table.groups import Column
 from gpuga.table.table import Ints, Levels, Lines, Status, Table
 
 

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
-from gpuga.table.groups import MEMBERS, first_group, read_groups
+from gpuga.table.groups import MEMBERS, Column, first_group, read_groups
 from gpuga.table.levels import DEFAULT_RULE, parse_rule
 from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.weights import weigh
-
-Column = Sequence[object] | NDArray[np.generic]
 
 FIGURES = ("value", "weight", "lower", "upper", "sliding", "lb", "ub", "contributors")
 """Columns that can tell a cell's value; blank in published patterns where a cell is suppressed."""

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuga.errors import InputError
 from gpuga.table.exact import Decimals, decimals
 from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
+
+Column = Sequence[object] | NDArray[np.generic]
 
 MEMBERS = "members"
 LEVELS = ("lower", "upper", "sliding")
@@ -67,7 +70,7 @@ def _lines(lines: Lines, members: Sequence[Sequence[int]], flat: Ints, n: int) -
     )
 
 
-def first_group(members: Sequence[object]) -> int:
+def first_group(members: Column) -> int:
     """The row of the first group in a column `members`; groups stand after all cells."""
     given = [str("" if m is None else m).strip() not in ("", "nan") for m in members]
     first = given.index(True) if True in given else len(given)
@@ -76,7 +79,7 @@ def first_group(members: Sequence[object]) -> int:
     return first
 
 
-def read_groups(table: Table, columns: Mapping[str, Sequence[object]], first: int) -> Table:
+def read_groups(table: Table, columns: Mapping[str, Column], first: int) -> Table:
     """The table with the groups that its file lists below the cells: rows with `members`, `value` and levels."""
     rows = len(columns[MEMBERS]) - first
     members = [_positions(columns[MEMBERS][first + g], table.given, first + g) for g in range(rows)]
