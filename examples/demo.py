@@ -21,10 +21,7 @@ SHOWN = {"primary": "x", "secondary": "o"}
 def excerpt(pattern: Path) -> str:
     """A corner of the published table: x for primary, o for secondary suppressions."""
     with pattern.open(encoding="utf-8", newline="") as file:
-        cell = {
-            (r["region"], r["activity"]): SHOWN.get(r["suppression"], r["value"])
-            for r in csv.DictReader(file)
-        }
+        cell = {(r["region"], r["activity"]): SHOWN.get(r["suppression"], r["value"]) for r in csv.DictReader(file)}
     lines = ["".join([" " * 12, *(f"{c.split()[0]:>9}" for c in COLUMNS)])]
     lines += ["".join([f"{row:<12}", *(f"{cell[row, c]:>9}" for c in COLUMNS)]) for row in ROWS]
     return "\n".join(lines)

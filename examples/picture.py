@@ -41,9 +41,7 @@ def text(
 
 def box(x: float, y: float, fill: str) -> str:
     """One cell."""
-    return (
-        f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{WIDTH - 2}" height="{HEIGHT - 2}" rx="4" fill="{fill}"/>'
-    )
+    return f'<rect x="{x + 1:g}" y="{y + 1:g}" width="{WIDTH - 2}" height="{HEIGHT - 2}" rx="4" fill="{fill}"/>'
 
 
 def frame(left: float, title: str) -> list[str]:
@@ -62,9 +60,7 @@ def cells_of(table: Table) -> dict[tuple[str, str], int]:
     """The cell at each region and activity."""
     assert table.grid is not None  # the example has dimensions
     region, activity = table.grid.dimensions
-    return {
-        (region.codes[r], activity.codes[a]): i for i, (r, a) in enumerate(table.grid.coordinate.tolist())
-    }
+    return {(region.codes[r], activity.codes[a]): i for i, (r, a) in enumerate(table.grid.coordinate.tolist())}
 
 
 def before(table: Table) -> list[str]:

@@ -40,8 +40,9 @@ def test_random_tables_leave_safe_or_are_named_impossible(method: str, shape: tu
         try:
             result = protect(table, method)
         except Infeasible as fault:
-            assert fault.cells
-            assert not exactly_safe(table, table.suppressible)
+            named = set(fault.cells) & set(table.sensitive.tolist())
+            if not named or exactly_safe(table, table.suppressible):
+                pytest.fail("a table that can be protected was called impossible")
             continue
         protected += 1
         assert result.audit.safe

@@ -28,9 +28,7 @@ def _usable(links: Links, candidate: Mask, own: int, i: int, j: int) -> bool:
 
 
 @inner
-def _arc(
-    net: Network, links: Links, flow: Flow, weight: Ints, i: int, j: int, forth: bool
-) -> tuple[int, int]:
+def _arc(net: Network, links: Links, flow: Flow, weight: Ints, i: int, j: int, forth: bool) -> tuple[int, int]:
     """Room and unit cost of sending more over a place: taking flow back earns its cost again."""
     amount = flow.amount[i, j] if forth else -flow.amount[i, j]
     price = _unit_cost(links, weight, i, j)
@@ -75,9 +73,7 @@ def _cheapest_way(
 
 
 @inner
-def _send_along(
-    net: Network, links: Links, flow: Flow, weight: Ints, source: int, sink: int, limit: int
-) -> int:
+def _send_along(net: Network, links: Links, flow: Flow, weight: Ints, source: int, sink: int, limit: int) -> int:
     """Send what fits at the path's price; returns how much."""
     rows = flow.amount.shape[0]
     amount = limit

@@ -17,9 +17,7 @@ PAPERS = "hypercube,shortest-path,castro,pbp,exact"
 @click.command()
 @table_options
 @click.option("--methods", default=PAPERS, show_default=True, metavar="A,B,C", help="The methods to run.")
-@click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop each method after so long."
-)
+@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop each method after so long.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @strict_option
 @json_option

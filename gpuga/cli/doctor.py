@@ -24,9 +24,7 @@ def doctor() -> None:
     from gpuga import __version__
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    click.echo(
-        f"gpuga {__version__}, Python {platform.python_version()}, {platform.machine()}, {cores} cores"
-    )
+    click.echo(f"gpuga {__version__}, Python {platform.python_version()}, {platform.machine()}, {cores} cores")
     for line in [*_backends(), *_solvers(), *_extras()]:
         click.echo(line)
 
@@ -39,10 +37,7 @@ def _backends() -> list[str]:
     from gpuga.kernels.backend import available_backends
 
     notes = {"cuda": "evaluates on the GPU", "cpu": "evaluates on all cores", "numpy": "the slow oracle"}
-    return [
-        _line("back end", name, problem, notes.get(name, ""))
-        for name, problem in available_backends().items()
-    ]
+    return [_line("back end", name, problem, notes.get(name, "")) for name, problem in available_backends().items()]
 
 
 def _solvers() -> list[str]:

@@ -22,9 +22,7 @@ _sensitive = click.option("--sensitive", required=True, metavar="SHARE", help="S
 _zeros = click.option("--zeros", required=True, metavar="SHARE", help="Such as 25% or 0.25.")
 _common = (
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-    click.option(
-        "--out", type=click.Path(), required=True, metavar="TABLE", help="A .jj, .csv or .parquet file."
-    ),
+    click.option("--out", type=click.Path(), required=True, metavar="TABLE", help="A .jj, .csv or .parquet file."),
     quiet_option,
 )
 
@@ -91,13 +89,9 @@ def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: st
 @click.option("--shape", required=True, metavar="AxBxC", help="Sizes with totals, such as 100x21x24.")
 @_sensitive
 @_zeros
-@click.option(
-    "--hierarchical", type=click.IntRange(0, 3), default=0, help="Which dimension has groups (1, 2, 3)."
-)
+@click.option("--hierarchical", type=click.IntRange(0, 3), default=0, help="Which dimension has groups (1, 2, 3).")
 @common
-def smith3d(
-    shape: str, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool
-) -> None:
+def smith3d(shape: str, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool) -> None:
     """The same in three dimensions, one of them hierarchical if wanted (shape with totals)."""
     from gpuga.table import generate as tables
 

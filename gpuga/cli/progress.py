@@ -34,8 +34,7 @@ class Bar:
     def advance(self, steps: int = 1, **figures: float | int | str) -> None:
         """Some steps are done."""
         texts = [
-            f"{name} {value:,g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in figures.items()
+            f"{name} {value:,g}" if isinstance(value, float) else f"{name} {value}" for name, value in figures.items()
         ]
         if texts:
             self.rich.update(self.task, advance=steps, figures="  ".join(texts))

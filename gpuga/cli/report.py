@@ -84,9 +84,7 @@ def size_line(table: Table) -> str:
     named = ", ".join(f"{count} {what}" for what, count in notes.items() if count)
     extra = f" ({named})" if named else ""
     name = printable(table.name)
-    return (
-        f"{name}: {len(table)} cells{extra}, {len(table.lines)} equations, {len(table.sensitive)} sensitive"
-    )
+    return f"{name}: {len(table)} cells{extra}, {len(table.lines)} equations, {len(table.sensitive)} sensitive"
 
 
 def protection_lines(protection: Protection) -> list[str]:

@@ -177,9 +177,7 @@ def _texts(values: Ints, scale: int) -> list[str]:
     return [("-inf" if v < 0 else "inf") if abs(v) >= INFINITE else shown(v, scale) for v in values.tolist()]
 
 
-def write_rows(
-    path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ","
-) -> None:
+def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:
     """A CSV file, whole or not at all."""
     lines = _Lines()
     # the long line end makes the writer quote every kind of line break inside a field

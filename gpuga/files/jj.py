@@ -100,9 +100,7 @@ def _count(lines: list[str], at: int, what: str) -> int:
         raise InputError(f"the number of {what} is missing", line=at + 1, field=what)
     count = int(text) if len(text) <= 18 else 10**18
     if count > len(lines) - at - 1:
-        raise InputError(
-            f"claims {text[:30]} {what}, the file has only {len(lines)} lines", line=at + 1, field=what
-        )
+        raise InputError(f"claims {text[:30]} {what}, the file has only {len(lines)} lines", line=at + 1, field=what)
     return count
 
 
@@ -147,9 +145,7 @@ def _status(column: list[str]) -> NDArray[np.uint8]:
     return np.fromiter(map(LETTERS.__getitem__, column), np.uint8, len(column))
 
 
-def _levels(
-    given: list[Ints], status: NDArray[np.uint8], value: Ints, scale: int, rule: str | None
-) -> Levels:
+def _levels(given: list[Ints], status: NDArray[np.uint8], value: Ints, scale: int, rule: str | None) -> Levels:
     for name, level in zip(("lower", "upper", "sliding"), given, strict=True):
         if (level < 0).any():
             raise InputError("is a negative level", field=name, cell=int(np.argmax(level < 0)))

@@ -120,9 +120,7 @@ def read_pattern(source: Source, path: str | Path) -> Mask:
 def _pattern_columns(path: Path) -> tuple[dict[str, list[str]], str]:
     if path.suffix.lower() == ".parquet":
         frame = read_arrow(path)
-        return {
-            n: ["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in frame.column_names
-        }, ""
+        return {n: ["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in frame.column_names}, ""
     text = read_text(path)
     return parse_sheet(text, path).by_name(), text
 

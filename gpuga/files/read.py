@@ -46,9 +46,7 @@ def read_table(
     `weights` is value, count, unit or log and replaces the file's; `hierarchies` gives `.hrc` files by
     dimension; `total` is the code of totals; `ignore` names columns that are no dimensions.
     """
-    return read_source(
-        path, levels=levels, weights=weights, hierarchies=hierarchies, total=total, ignore=ignore
-    ).table
+    return read_source(path, levels=levels, weights=weights, hierarchies=hierarchies, total=total, ignore=ignore).table
 
 
 def read_source(

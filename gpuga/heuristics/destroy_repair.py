@@ -72,9 +72,7 @@ def improve(problem: PlaneProblem, secondary: Mask, costs: Costs, steps: int, se
     mean = problem.cost(secondary) / int(secondary.sum())
     factor = 1.0 + 0.3 * np.random.default_rng(seed).random(NOISE) ** 2
     best = links.kind.copy()
-    _walk(
-        ground, _desk(count, secondary.size), factor, steps, 0.15 * mean, 0.005 * mean, new_stream(seed), best
-    )
+    _walk(ground, _desk(count, secondary.size), factor, steps, 0.15 * mean, 0.005 * mean, new_stream(seed), best)
     return np.asarray(best == SECONDARY)
 
 
@@ -118,9 +116,7 @@ def _walk(
         if added >= 0:
             saved += _publish_redundant(ground, desk, candidates, step, stream)
         rise = added - saved
-        if added >= 0 and (
-            rise <= 0 or (temperature > 0 and uniform(stream) < math.exp(-rise / temperature))
-        ):
+        if added >= 0 and (rise <= 0 or (temperature > 0 and uniform(stream) < math.exp(-rise / temperature))):
             cost += rise
             if cost < least:
                 least = cost
@@ -326,9 +322,7 @@ def _publish_redundant(ground: Ground, desk: Desk, candidates: int, step: int, s
     saved = 0
     for z in range(candidates):
         place = desk.candidates[z]
-        if try_to_publish(
-            ground.net, ground.links, ground.flow, ground.levels, ground.lists, place, desk.room
-        ):
+        if try_to_publish(ground.net, ground.links, ground.flow, ground.levels, ground.lists, place, desk.room):
             saved += ground.weight[place]
     return saved
 

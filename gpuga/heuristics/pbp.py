@@ -62,9 +62,7 @@ def _fill(problem: PlaneProblem, chosen: Mask, line: Ints, q: int, n: int) -> No
     need = int(problem.levels.need[q])
     line = line[line != problem.levels.place[q]]
     # the counter-flow of a cell that carries flow forth leaves its column and enters its row over back arcs
-    capacity = np.minimum(
-        (problem.net.back if problem.levels.forth[q] else problem.net.forth).ravel()[line], need
-    )
+    capacity = np.minimum((problem.net.back if problem.levels.forth[q] else problem.net.forth).ravel()[line], need)
     suppressed = (problem.forced | chosen).ravel()[line]
     missing = need - int(capacity[suppressed].sum())
     usable = np.flatnonzero(problem.candidate.ravel()[line] & ~suppressed & (capacity > 0))

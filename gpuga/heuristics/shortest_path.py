@@ -77,9 +77,7 @@ def _protect(
     for q in order:
         if show(net, links, flow, levels, lists, q):
             continue
-        if not protect_level(
-            net, links, flow, costs, taste, log, levels.place[q], levels.forth[q], levels.need[q]
-        ):
+        if not protect_level(net, links, flow, costs, taste, log, levels.place[q], levels.forth[q], levels.need[q]):
             clear(flow)
             return False
         remember(lists, links, flow, q)

@@ -51,10 +51,7 @@ def box_grid(table: Table) -> BoxGrid | None:
     """The layout of a table that has dimensions, or is a two-way table by its equations; None for any other."""
     plane = plane_of(table)
     if table.grid is not None:
-        if (
-            len(table.grid.dimensions) > layout.MAX_DIMENSIONS
-            or np.prod(table.grid.shape, dtype=float) > LARGEST_GRID
-        ):
+        if len(table.grid.dimensions) > layout.MAX_DIMENSIONS or np.prod(table.grid.shape, dtype=float) > LARGEST_GRID:
             return None
         parents, cell = [d.parent for d in table.grid.dimensions], table.grid.cell_at
     elif plane is not None:

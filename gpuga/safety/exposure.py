@@ -82,7 +82,10 @@ def _safe_in_own_lines(table: Table, cell: int, strict: bool) -> bool:
     entries = np.concatenate(spans)
     lengths = np.array([len(s) for s in spans])
     lines = Lines(
-        np.concatenate([[0], np.cumsum(lengths)]), table.lines.cell[entries], table.lines.coef[entries], table.lines.rhs[own]
+        np.concatenate([[0], np.cumsum(lengths)]),
+        table.lines.cell[entries],
+        table.lines.coef[entries],
+        table.lines.rhs[own],
     )
     status = table.status.copy()
     alone = replace(table, lines=lines, status=status)

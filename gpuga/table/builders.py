@@ -148,9 +148,7 @@ def link(tables: Sequence[Table], name: str = "linked") -> Linked:
     units = lcm(*(t.scale for t in tables)), lcm(*(t.weight_scale for t in tables))
     tables = [t.in_units(*units) for t in tables]
     number: dict[tuple[tuple[str, str], ...], int] = {}
-    position = tuple(
-        np.array([number.setdefault(key, len(number)) for key in _cell_keys(t)], np.int64) for t in tables
-    )
+    position = tuple(np.array([number.setdefault(key, len(number)) for key in _cell_keys(t)], np.int64) for t in tables)
     count = len(number)
     flat = np.concatenate(position)
     value = _shared(flat, count, [t.value for t in tables], np.maximum, np.iinfo(np.int64).min)
@@ -202,9 +200,7 @@ def _merged_status(tables: Sequence[Table], position: Sequence[Ints], count: int
             mask[where[table.status == kind]] = True
     hidden = having[Status.SENSITIVE] | having[Status.SUPPRESSED]
     if (clash := np.flatnonzero(hidden & having[Status.FROZEN])).size:
-        raise InputError(
-            f"cell {int(clash[0])} must be published in one linked table and suppressed in another"
-        )
+        raise InputError(f"cell {int(clash[0])} must be published in one linked table and suppressed in another")
     status = np.where(having[Status.FROZEN], Status.FROZEN, Status.SUPPRESSIBLE)
     status = np.where(having[Status.SUPPRESSED], Status.SUPPRESSED, status)
     return np.where(having[Status.SENSITIVE], Status.SENSITIVE, status).astype(np.uint8)

@@ -176,9 +176,7 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
     """A dimension from the codes of all rows: by its hierarchy, else flat with one total."""
     entries = labels.tolist() if isinstance(labels, np.ndarray) else labels
     position: dict[str, int] = {}
-    of_entry = {
-        entry: position.setdefault(str(entry).strip(), len(position)) for entry in dict.fromkeys(entries)
-    }
+    of_entry = {entry: position.setdefault(str(entry).strip(), len(position)) for entry in dict.fromkeys(entries)}
     code = np.fromiter(map(of_entry.__getitem__, entries), np.int32, len(entries))
     if "" in position:
         raise InputError("is blank", field=name, cell=int(np.argmax(code == position[""])))
@@ -188,9 +186,7 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
         moved = np.array([place.get(c, -1) for c in position], np.int32)[code]
         if (moved < 0).any():
             row = int(np.argmax(moved < 0))
-            raise InputError(
-                f"code {printable(str(labels[row]))!r} is not in the hierarchy", field=name, cell=row
-            )
+            raise InputError(f"code {printable(str(labels[row]))!r} is not in the hierarchy", field=name, cell=row)
         return dimension, moved
     codes = list(position)
     if len(codes) > 1 and reading.total not in position:
@@ -282,9 +278,7 @@ def _levels(
     return Levels(level["lower"], level["upper"], np.where(sensitive, level["sliding"], 0))
 
 
-def _level_digits(
-    columns: Mapping[str, Column], figures: Mapping[str, Decimals], rows: int, rule: str | None
-) -> int:
+def _level_digits(columns: Mapping[str, Column], figures: Mapping[str, Decimals], rows: int, rule: str | None) -> int:
     """Decimals that the rule's levels need beyond the values', so that they are exact; 0 where none is used."""
     given = np.zeros(rows, bool)
     for name in ("lower", "upper", "sliding"):
@@ -314,9 +308,7 @@ def _bounds(figures: Mapping[str, Decimals], value: Ints, digits: int) -> tuple[
     known = int(figures["lb"].present.sum()) if "lb" in figures else 0
     if (value < 0).any() and known < len(value):
         lowest = np.int64(-INFINITE)
-        warnings.warn(
-            "the table has negative values: cells without lb are taken to have no lower bound", stacklevel=2
-        )
+        warnings.warn("the table has negative values: cells without lb are taken to have no lower bound", stacklevel=2)
     lb, ub = np.full(len(value), lowest), np.full(len(value), INFINITE, np.int64)
     for name, bound in (("lb", lb), ("ub", ub)):
         if name in figures:
@@ -361,11 +353,7 @@ def _weights(
         bad = ~column.present | (given < 0)
         if bad.any():
             row = int(np.argmax(bad))
-            what = (
-                "is a negative weight"
-                if column.present[row]
-                else "is blank: weights are for all cells or none"
-            )
+            what = "is a negative weight" if column.present[row] else "is blank: weights are for all cells or none"
             raise InputError(what, field="weight", cell=row)
         return added.sums(given), 10**column.digits
     if kind == "count" and contributors is None and "contributors" in figures:

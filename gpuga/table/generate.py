@@ -92,14 +92,10 @@ def _smith(shape: tuple[int, ...], sensitive: float, zeros: float, seed: int, hi
     _fraction("sensitive", sensitive)
     _fraction("zeros", zeros)
     if not 0 <= hierarchical <= len(shape):
-        raise InputError(
-            f"there is no dimension {hierarchical}, only 1 to {len(shape)}", field="hierarchical"
-        )
+        raise InputError(f"there is no dimension {hierarchical}, only 1 to {len(shape)}", field="hierarchical")
     names = ("row", "column", "layer")
     dimensions = [
-        _grouped(names[d], size)
-        if d + 1 == hierarchical
-        else flat_dimension(names[d], _codes(names[d], size - 1))
+        _grouped(names[d], size) if d + 1 == hierarchical else flat_dimension(names[d], _codes(names[d], size - 1))
         for d, size in enumerate(shape)
     ]
     random = _random(seed)

@@ -53,9 +53,7 @@ def parse_rule(text: str) -> LevelRule:
     """A rule as written on the command line: `15%`, `5`, or `max(1,10%)`."""
     match = _RULE.fullmatch(text.strip())
     if match is None:
-        raise InputError(
-            f"{printable(text)!r} is not a rule for levels: write 15%, 5 or max(1,10%)", field="--levels"
-        )
+        raise InputError(f"{printable(text)!r} is not a rule for levels: write 15%, 5 or max(1,10%)", field="--levels")
     share = match["share"] or match["only_share"] or "0"
     return LevelRule(Fraction(share) / 100, Fraction(match["least"] or match["only_least"] or "0"))
 

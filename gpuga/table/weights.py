@@ -13,9 +13,7 @@ LOG_SCALE = 10**6
 """Logarithms are kept to six decimals, so that costs stay exact sums of integers."""
 
 
-def weigh(
-    kind: str, value: Ints, scale: int, contributors: Ints | None, known: Mask | None = None
-) -> tuple[Ints, int]:
+def weigh(kind: str, value: Ints, scale: int, contributors: Ints | None, known: Mask | None = None) -> tuple[Ints, int]:
     """Weights of one kind as integers, and their scale: `|a|`, contributors, 1, or `log(1 + |a|)`.
 
     `known` says for which cells the number of contributors is known (all, when None).
@@ -28,9 +26,7 @@ def weigh(
         return np.rint(np.log1p(np.abs(value) / scale) * LOG_SCALE).astype(np.int64), LOG_SCALE
     if kind == "count":
         return _counts(contributors, known), 1
-    raise InputError(
-        f"unknown weights {printable(kind)!r}; choose one of {', '.join(KINDS)}", field="--weights"
-    )
+    raise InputError(f"unknown weights {printable(kind)!r}; choose one of {', '.join(KINDS)}", field="--weights")
 
 
 def _counts(contributors: Ints | None, known: Mask | None) -> Ints:

@@ -169,17 +169,11 @@ def test_the_same_seed_gives_the_same_pattern(class1: Path, tmp_path: Path) -> N
 def test_protect_takes_patterns_to_start_from(class1: Path, tmp_path: Path) -> None:
     first, second = str(tmp_path / "a.csv"), str(tmp_path / "b.csv")
     assert run(["protect", str(class1), "--out", first, "--method", "hypercube", "--quiet"]) == 0
-    assert (
-        run(["protect", str(class1), "--out", second, "--method", "hypercube", "--start", first, "--quiet"])
-        == 0
-    )
+    assert run(["protect", str(class1), "--out", second, "--method", "hypercube", "--start", first, "--quiet"]) == 0
 
 
 def test_quiet_prints_nothing(class1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        run(["protect", str(class1), "--out", str(tmp_path / "p.csv"), "--method", "hypercube", "--quiet"])
-        == 0
-    )
+    assert run(["protect", str(class1), "--out", str(tmp_path / "p.csv"), "--method", "hypercube", "--quiet"]) == 0
     said = capsys.readouterr()
     assert said.out == said.err == ""
 
@@ -188,10 +182,7 @@ def test_no_suppressed_value_is_ever_printed(tmp_path: Path, capsys: pytest.Capt
     table = tmp_path / "t.csv"
     table.write_text("r,c,value,status\na,x,7654321,u\na,y,8765432,s\nb,x,9876543,s\nb,y,9988776,s\n")
     pattern, summary = tmp_path / "p.csv", tmp_path / "s.json"
-    assert (
-        run(["protect", str(table), "--out", str(pattern), "--json", str(summary), "--method", "hypercube"])
-        == 0
-    )
+    assert run(["protect", str(table), "--out", str(pattern), "--json", str(summary), "--method", "hypercube"]) == 0
     said = capsys.readouterr()
     everything = said.out + said.err + pattern.read_text() + summary.read_text()
     assert "7654321" not in everything
@@ -208,9 +199,7 @@ def test_what_cannot_be_protected_ends_in_exit_code_3_and_names_the_cell(
     assert not pattern.exists()
 
 
-def test_bad_places_for_results_are_said_before_the_work(
-    class1: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_places_for_results_are_said_before_the_work(class1: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["protect", str(class1), "--out", "/no/such/folder/p.csv"]) == 2
     assert run(["protect", str(class1), "--out", str(class1.parent)]) == 2
     assert run(["protect", str(class1), "--out", str(class1.parent / "p.csv"), "--method", "magic"]) == 2

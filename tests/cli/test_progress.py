@@ -31,9 +31,7 @@ def test_a_terminal_gets_a_bar_unless_quiet(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_bar_shows_stage_and_figures() -> None:
     out = io.StringIO()
-    with Progress(
-        "{task.description} {task.completed} {task.fields[figures]}", console=Console(file=out)
-    ) as rich:
+    with Progress("{task.description} {task.completed} {task.fields[figures]}", console=Console(file=out)) as rich:
         bar = Bar(rich)
         bar.stage("evolution", total=10)
         bar.advance(3, best=1234.5, generation=7)
@@ -53,9 +51,7 @@ def test_the_first_ctrl_c_ends_the_clock_and_the_second_aborts(capsys: pytest.Ca
     assert "best safe pattern so far" in capsys.readouterr().err
 
 
-def test_an_abort_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_abort_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

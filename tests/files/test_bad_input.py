@@ -132,9 +132,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
 
 
 @pytest.mark.parametrize("case", TEXTS)
-def test_bad_text_is_refused_in_one_sentence(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_text_is_refused_in_one_sentence(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name, text, expected = TEXTS[case]
     (tmp_path / name).write_text(text, encoding="utf-8")
     code, sentence = outcome(capsys, "expose", str(tmp_path / name))
@@ -229,9 +227,7 @@ def test_bad_options_are_refused_in_one_sentence(
     assert expected in sentence
 
 
-def test_control_codes_in_labels_never_reach_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_codes_in_labels_never_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evil = '"\x1b[2J\x1b]0;owned\x07"'
     (tmp_path / "t.csv").write_text(f"region,value,status\n{evil},5,q\nb,6,s\n")
     _, sentence = outcome(capsys, "expose", str(tmp_path / "t.csv"))

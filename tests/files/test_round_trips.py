@@ -63,9 +63,7 @@ def test_a_hierarchical_table_reads_back_the_same(tmp_path: Path) -> None:
     assert np.array_equal(again.value, table.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["targus", "table7", "hie1372d", "hie1327d", "hier13", "ninenew", "osorio", "dale"]
-)
+@pytest.mark.parametrize("name", ["targus", "table7", "hie1372d", "hie1327d", "hier13", "ninenew", "osorio", "dale"])
 def test_real_jj_instances_read_and_write_byte_for_byte(name: str, tmp_path: Path) -> None:
     path = CSPLIB / f"{name}.jj"
     if not path.exists():
@@ -109,9 +107,7 @@ def test_figures_that_give_a_value_away_are_hidden_too(tmp_path: Path) -> None:
 
 
 def test_a_jj_pattern_names_cells_by_their_index(tmp_path: Path) -> None:
-    text = (
-        "0\n3\n7 5 5 u 0 100 1 1 0\n3 7 7 s 0 100 0 0 0\n9 12 12 s 0 100 0 0 0\n1\n0 3 : 9 (-1) 7 (1) 3 (1)\n"
-    )
+    text = "0\n3\n7 5 5 u 0 100 1 1 0\n3 7 7 s 0 100 0 0 0\n9 12 12 s 0 100 0 0 0\n1\n0 3 : 9 (-1) 7 (1) 3 (1)\n"
     (tmp_path / "t.jj").write_text(text)
     source = read_source(tmp_path / "t.jj")
     suppressed = np.array([True, False, True])

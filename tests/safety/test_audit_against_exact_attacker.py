@@ -25,12 +25,21 @@ def expected(table: Table, cell: int, rise: Fraction | None, fall: Fraction | No
 
 @pytest.mark.parametrize(
     ("shape", "tables", "seed"),
-    [((4, 4), 700, 1), ((3, 4), 400, 2), ((2, 3), 300, 3), ((3, 3, 3), 250, 4), ((2, 3, 3), 250, 5), ((2, 2, 2), 100, 6)],
+    [
+        ((4, 4), 700, 1),
+        ((3, 4), 400, 2),
+        ((2, 3), 300, 3),
+        ((3, 3, 3), 250, 4),
+        ((2, 3, 3), 250, 5),
+        ((2, 2, 2), 100, 6),
+    ],
 )
 def test_every_verdict_is_the_exact_attackers(shape: tuple[int, ...], tables: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     for number in range(tables):
-        table = random_table(rng, shape, sliding=number % 3 == 0, bounded=number % 4 == 1, level=0.15 + 0.3 * (number % 2))
+        table = random_table(
+            rng, shape, sliding=number % 3 == 0, bounded=number % 4 == 1, level=0.15 + 0.3 * (number % 2)
+        )
         suppressed = random_pattern(rng, table, rng.choice([0.0, 0.2, 0.5]))
         strict = bool(number % 2)
         verdict = audit(table, suppressed, strict=strict, intervals=False)

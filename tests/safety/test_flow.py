@@ -42,9 +42,7 @@ def test_every_reach_is_the_maximum_flow(seed):
     table = random_plane_table(5, 6, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
     plane = plane_of(table)
     random = np.random.default_rng(seed)
-    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.4) & table.suppressible)).astype(
-        bool
-    )
+    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.4) & table.suppressible)).astype(bool)
     cells = plane.cell[suppressed]
     rise, fall = extreme(plane, suppressed, cells)
     for at, cell in enumerate(cells):
@@ -57,9 +55,7 @@ def test_a_task_is_met_just_when_the_reach_covers_its_need(seed):
     table = random_plane_table(6, 5, seed, bounded=seed % 2 == 1, gaps=seed % 3 == 1)
     plane = plane_of(table)
     random = np.random.default_rng(seed)
-    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.35) & table.suppressible)).astype(
-        bool
-    )
+    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.35) & table.suppressible)).astype(bool)
     cells = plane.cell[suppressed]
     rise, fall = extreme(plane, suppressed, cells)
     reach = np.concatenate([rise, fall])

@@ -40,9 +40,7 @@ def test_every_kind_of_frame_gives_the_same_table(frame: object) -> None:
 
 
 def test_frames_with_gaps_and_exact_decimals() -> None:
-    frame = pd.DataFrame(
-        {"r": ["a", "b"], "value": [Decimal("0.1"), Decimal("0.2")], "upper": [0.05, float("nan")]}
-    )
+    frame = pd.DataFrame({"r": ["a", "b"], "value": [Decimal("0.1"), Decimal("0.2")], "upper": [0.05, float("nan")]})
     frame["status"] = pd.array(["u", pd.NA], dtype="string")
     table = table_from_frame(frame)
     assert table.scale == 100
@@ -53,11 +51,7 @@ def test_frames_with_gaps_and_exact_decimals() -> None:
 
 
 @settings(max_examples=50, deadline=None)
-@given(
-    arrays(
-        np.int64, array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=4), elements=st.integers(0, 99)
-    )
-)
+@given(arrays(np.int64, array_shapes(min_dims=1, max_dims=3, min_side=2, max_side=4), elements=st.integers(0, 99)))
 def test_added_totals_equal_the_sums_of_the_array(values: np.ndarray) -> None:  # type: ignore[type-arg]
     table = table_from_array(values)
     full = values
@@ -98,10 +92,7 @@ def test_any_marginals_may_be_missing(data: st.DataObject) -> None:
     full = table_from_frame(inner, hierarchies=tree)
     assert full.grid is not None
     names = [d.name for d in full.grid.dimensions]
-    rows = [
-        [d.codes[i] for d, i in zip(full.grid.dimensions, at, strict=True)]
-        for at in full.grid.coordinate.tolist()
-    ]
+    rows = [[d.codes[i] for d, i in zip(full.grid.dimensions, at, strict=True)] for at in full.grid.coordinate.tolist()]
     kept = data.draw(st.lists(st.integers(6, len(full) - 1), unique=True))
     chosen = [*range(6), *kept]
     columns = {name: [rows[i][at] for i in chosen] for at, name in enumerate(names)}
