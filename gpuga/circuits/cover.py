@@ -28,20 +28,14 @@ from gpuga.table.table import Ints, Mask, Table
 Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
 
 NAMED = 5
-MOST_FOR_LP = 5_000
+MOST_FOR_LP = 4_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
 
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
-NEIGHBOURHOODS = ((4, 1_500), (6, 3_000))
+NEIGHBOURHOODS = ((3, 300), (4, 1_000), (4, 2_000), (6, 4_000))
 """Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
-
-MOST_ADDED = 6_000
-"""A pattern up to this many cells takes part in every neighbourhood: hidden cells cost nothing to move."""
-
-ITERATIONS = 3_000
-"""Steps of the simplex method after which a neighbourhood is given up; most take a few hundred."""
 
 GROUP = 4
 """Tasks in a group: larger ones move so many cells that their exact change is out of reach."""
@@ -222,19 +216,9 @@ class Cover:
     def _nearby(self, task: int) -> Witnesses | None:
         """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none."""
         cell, direction, need = self._question(task)
-        hidden = np.flatnonzero(self.suppressed)
         for per_line, most in NEIGHBOURHOODS:
             near = self._near.around(cell, need, self.suppressed, per_line, most)
-            if len(hidden) <= MOST_ADDED:
-                near = np.union1d(near, hidden)
-            change = CheapestChange(
-                self.table,
-                self.suppressed,
-                self.context.solver,
-                within=near,
-                ground=self._ground,
-                iterations=ITERATIONS,
-            )
+            change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
             if (witness := change.find(cell, direction, need)) is not None:
                 return witness
         return None
