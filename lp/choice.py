@@ -71,11 +71,11 @@ class Guarded:
         """A guarded session for changing objectives."""
         return GuardedSession(model, self._solver.session, self._judge.session, self._warn)
 
-    def cold_session(self, model: Model, iterations: int | None = None) -> Session:
+    def cold_session(self, model: Model) -> Session:
         """A guarded session for changing bounds and costs."""
 
         def judge(model: Model) -> Session:
-            return self._judge.cold_session(model, iterations)
+            return self._judge.cold_session(model)
 
         return GuardedSession(model, self._solver.cold_session, judge, self._warn)
 

@@ -87,8 +87,8 @@ class Cuopt:
         """A session; every question is solved from scratch."""
         return self._open(model)
 
-    def cold_session(self, model: Model, iterations: int | None = None) -> Session:
-        """The same; a limit of simplex iterations has no meaning here."""
+    def cold_session(self, model: Model) -> Session:
+        """The same."""
         return self._open(model)
 
     def interior_session(self, model: Model) -> Session:

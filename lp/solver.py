@@ -91,8 +91,8 @@ class Solver(Protocol):
     def session(self, model: Model) -> Session:
         """A session on a model whose objective changes from one question to the next."""
 
-    def cold_session(self, model: Model, iterations: int | None = None) -> Session:
-        """A session on a model whose bounds and costs both change; given up after so many iterations."""
+    def cold_session(self, model: Model) -> Session:
+        """A session on a model whose bounds and costs both change."""
 
     def interior_session(self, model: Model) -> Session:
         """A session on a large model that is solved once: the answer need not be a vertex."""

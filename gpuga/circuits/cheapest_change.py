@@ -31,7 +31,6 @@ class CheapestChange:
         *,
         within: Ints | None = None,
         ground: Ground | None = None,
-        iterations: int | None = None,
     ) -> None:
         self.table = table
         movable = (table.up > 0) | (table.down > 0)
@@ -42,12 +41,12 @@ class CheapestChange:
         self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e3)
         self.suppressed = suppressed.copy()
         self._rise, self._fall = self._room(table.up[self.cells]), self._room(table.down[self.cells])
-        self._session = self._open(solver or Highs(), iterations)
+        self._session = self._open(solver or Highs())
 
     def _room(self, room: Ints) -> NDArray[np.float64]:
         return np.where(room >= INFINITE, np.inf, room / self.unit)
 
-    def _open(self, solver: Solver, iterations: int | None) -> Session:
+    def _open(self, solver: Solver) -> Session:
         """Columns are the rises of all movable cells, then their falls."""
         ground = self.ground
         start, line, coef = ground.cell_start, ground.cell_line, ground.cell_coef
@@ -72,7 +71,7 @@ class CheapestChange:
             index=np.concatenate([index, index]),
             value=np.concatenate([value, -value]),
         )
-        return solver.cold_session(model, iterations)
+        return solver.cold_session(model)
 
     def _cost(self) -> NDArray[np.float64]:
         """Weights relative to a typical one; even a weightless cell costs a little, so that it moves for a reason."""

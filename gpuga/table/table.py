@@ -257,12 +257,6 @@ class Table:
         codes = zip(self.grid.dimensions, self.grid.coordinate[cell], strict=True)
         return f"cell {cell} ({', '.join(f'{printable(d.name)}={printable(d.codes[c])}' for d, c in codes)})"
 
-    def with_weight(self, weight: Ints, weight_scale: int) -> Table:
-        """The same table with other weights."""
-        changed = replace(self, weight=np.ascontiguousarray(weight, np.int64), weight_scale=weight_scale)
-        _check_weights(changed)
-        return changed
-
     def in_units(self, scale: int, weight_scale: int) -> Table:
         """The same table in finer units; `scale` and `weight_scale` are multiples of its own."""
         by, weight_by = scale // self.scale, weight_scale // self.weight_scale

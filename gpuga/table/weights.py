@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.errors import InputError, printable
-from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.table import Ints, Mask
 
 KINDS = ("value", "count", "unit", "log")
 
@@ -36,8 +36,3 @@ def _counts(contributors: Ints | None, known: Mask | None) -> Ints:
         cell = int(np.flatnonzero(~known)[0])
         raise InputError("is blank, but weights by count need it", field="contributors", cell=cell)
     return contributors
-
-
-def reweigh(table: Table, kind: str) -> Table:
-    """The same table with weights of another kind."""
-    return table.with_weight(*weigh(kind, table.value, table.scale, table.contributors))

@@ -65,8 +65,8 @@ class Liar(Highs):
     def session(self, model: Model) -> Session:
         return LyingSession(super().session(model), self.kind)
 
-    def cold_session(self, model: Model, iterations: int | None = None) -> Session:
-        return LyingSession(super().cold_session(model, iterations), self.kind)
+    def cold_session(self, model: Model) -> Session:
+        return LyingSession(super().cold_session(model), self.kind)
 
     def interior_session(self, model: Model) -> Session:
         return LyingSession(super().interior_session(model), self.kind)
