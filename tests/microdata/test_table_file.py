@@ -72,7 +72,7 @@ def test_the_command_counts_but_shows_no_value(tmp_path, capsys):
     (tmp_path / "m.csv").write_text(SINGLETON)
     words = f"tabulate {tmp_path}/m.csv --by region,branch --value turnover --rule frequency:3"
     assert run([*f"{words} --out {tmp_path}/t.jj --json {tmp_path}/s.json".split()]) == 0
-    said = capsys.readouterr().out
+    said = capsys.readouterr().out.replace(str(tmp_path), "")  # the folder's own name may hold any digits
     assert json.loads((tmp_path / "s.json").read_text())["primaries"] == 2
     assert "own eyes" in said
     assert "61" not in said
