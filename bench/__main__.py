@@ -8,6 +8,7 @@ import sys
 # Name on the command line -> module with main(arguments: list[str]) -> int.
 COMMANDS = {
     "ablation": "bench.ablation",
+    "papers": "bench.papers.command",
     "scale": "bench.scale",
     "throughput": "bench.throughput",
     "plane": "bench.plane",

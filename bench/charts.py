@@ -1,0 +1,164 @@
+"""Plots as SVG texts, drawn by hand: nothing to install, and the same figures give the same bytes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+COLOURS = ("#9aa5b1", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5f4b8b", "#8c6d31")
+INK, GRID = "#1f2933", "#e4e7eb"
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 380, 78, 16, 84, 60
+
+Series = Mapping[str, Sequence[float | None]]
+Points = Mapping[str, Sequence[tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: its words, its range, whether it is logarithmic, the pixels between which it lies."""
+
+    words: str
+    least: float
+    most: float
+    log: bool
+    first: float
+    last: float
+
+    @classmethod
+    def over(cls, words: str, values: Sequence[float], log: bool, first: float, last: float) -> Axis:
+        """An axis that shows all the values; a linear one begins at zero."""
+        if log:
+            least = 10.0 ** math.floor(math.log10(min(values)))
+            most = 10.0 ** math.ceil(math.log10(max(values)) + 1e-9)
+            return cls(words, least, most if most > least else 10 * least, True, first, last)
+        low, high = min(0.0, *values), max(0.0, *values)
+        step = nice_step(max(high - low, 1e-12))
+        return cls(words, step * math.floor(low / step), step * math.ceil(high / step), False, first, last)
+
+    def at(self, value: float) -> float:
+        """The pixel of a value."""
+        scale: Callable[[float], float] = math.log10 if self.log else float
+        share = (scale(value) - scale(self.least)) / (scale(self.most) - scale(self.least))
+        return self.first + share * (self.last - self.first)
+
+    def ticks(self) -> list[float]:
+        """Where numbers stand."""
+        if self.log:
+            low, high = round(math.log10(self.least)), round(math.log10(self.most))
+            return [10.0**power for power in range(low, high + 1, max(1, (high - low) // 6))]
+        step = nice_step(self.most - self.least)
+        return [self.least + step * k for k in range(round((self.most - self.least) / step) + 1)]
+
+
+def nice_step(span: float) -> float:
+    """A step of 1, 2 or 5 times a power of ten that cuts a span into about five parts."""
+    rough = span / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    return power * next(factor for factor in (1, 2, 5, 10) if factor * power >= rough - 1e-12)
+
+
+def number(value: float) -> str:
+    """A short number for an axis."""
+    if value and (abs(value) >= 1e6 or abs(value) < 1e-3):
+        return f"1e{round(math.log10(value))}" if math.isclose(math.log10(value) % 1, 0) else f"{value:.0e}"
+    return f"{value:,.10g}"
+
+
+def text(x: float, y: float, words: str, size: int = 11, anchor: str = "middle", turn: bool = False) -> str:
+    """One SVG text."""
+    how = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{how}>{escape(words)}</text>'
+
+
+@dataclass
+class Drawing:
+    """The parts of one plot."""
+
+    title: str
+    parts: list[str] = field(default_factory=list)
+
+    def vertical(self, axis: Axis) -> None:
+        """The axis on the left with its lines across."""
+        for tick in axis.ticks():
+            y = axis.at(tick)
+            self.parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="{GRID}"/>')
+            self.parts.append(text(LEFT - 8, y + 4, number(tick), anchor="end"))
+        self.parts.append(text(16, (TOP + HEIGHT - BOTTOM) / 2, axis.words, 12, turn=True))
+
+    def horizontal(self, axis: Axis) -> None:
+        """The axis at the bottom."""
+        for tick in axis.ticks():
+            x = axis.at(tick)
+            self.parts.append(f'<path d="M{x:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="{GRID}"/>')
+            self.parts.append(text(x, HEIGHT - BOTTOM + 18, number(tick)))
+        self.parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 14, axis.words, 12))
+
+    def legend(self, names: Sequence[str]) -> None:
+        """The names of the series above the plot, as many to a line as there is room for."""
+        x, y = float(LEFT), 46.0
+        for number_, name in enumerate(names):
+            width = 24 + 6.6 * len(name)
+            if x + width > WIDTH - RIGHT:
+                x, y = float(LEFT), y + 18
+            colour = COLOURS[number_ % len(COLOURS)]
+            self.parts.append(f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="11" height="11" rx="2" fill="{colour}"/>')
+            self.parts.append(text(x + 16, y + 1, name, anchor="start"))
+            x += width
+
+    def svg(self) -> str:
+        """The whole text."""
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
+            f'height="{HEIGHT}" font-family="Helvetica, Arial, sans-serif" fill="{INK}">'
+        )
+        back = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>'
+        return "\n".join([head, back, text(LEFT, 24, self.title, 14, "start"), *self.parts, "</svg>", ""])
+
+
+def bars(title: str, groups: Sequence[str], series: Series, words: str, log: bool = False) -> str:
+    """Bars side by side, a group for each name below; what is None has no bar."""
+    drawing = Drawing(title)
+    values = [v for many in series.values() for v in many if v is not None and (v > 0 or not log)]
+    axis = Axis.over(words, values or [1.0], log, HEIGHT - BOTTOM, TOP)
+    drawing.vertical(axis)
+    drawing.legend(list(series))
+    room = (WIDTH - RIGHT - LEFT) / max(1, len(groups))
+    wide = min(34.0, 0.82 * room / max(1, len(series)))
+    for g, group in enumerate(groups):
+        middle = LEFT + (g + 0.5) * room
+        drawing.parts.append(text(middle, HEIGHT - BOTTOM + 18, group))
+        for s, many in enumerate(series.values()):
+            value = many[g]
+            if value is None or (log and value <= 0):
+                continue
+            x = middle + (s - len(series) / 2) * wide
+            zero = axis.least if log else 0.0
+            top, foot = sorted((axis.at(value), axis.at(zero)))
+            drawing.parts.append(
+                f'<rect x="{x + 1:.1f}" y="{top:.1f}" width="{wide - 2:.1f}" height="{max(foot - top, 0.8):.1f}" '
+                f'fill="{COLOURS[s % len(COLOURS)]}"/>'
+            )
+    return drawing.svg()
+
+
+def lines(title: str, points: Points, x_words: str, y_words: str, log: bool = True, joined: bool = True) -> str:
+    """Points of several series, joined by lines or not; both axes logarithmic or both linear."""
+    drawing = Drawing(title)
+    every = [point for many in points.values() for point in many if not log or min(point) > 0]
+    if not every:
+        return drawing.svg()
+    across = Axis.over(x_words, [x for x, _ in every], log, LEFT, WIDTH - RIGHT)
+    upright = Axis.over(y_words, [y for _, y in every], log, HEIGHT - BOTTOM, TOP)
+    drawing.vertical(upright)
+    drawing.horizontal(across)
+    drawing.legend(list(points))
+    for number_, many in enumerate(points.values()):
+        colour = COLOURS[number_ % len(COLOURS)]
+        places = [(across.at(x), upright.at(y)) for x, y in many if not log or min(x, y) > 0]
+        if joined and places:
+            path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+            drawing.parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        drawing.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in places]
+    return drawing.svg()

@@ -1,0 +1,226 @@
+"""One run of one method on one table: how it is measured, and the CSV file that keeps the finished ones.
+
+Times are CPU seconds of this process, all threads together, so that other work on the machine counts little; a time
+limit counts CPU seconds too. The exact audit is timed apart, and no lower bound is computed unless the method
+itself proves one.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.machine import commit
+from bench.plane import CpuClock
+from bench.tables import SMALL, named_table
+from gpuga.context import Clock, Context
+from gpuga.errors import GpugaError
+from gpuga.methods import find_method
+from gpuga.protect import make_safe, resolved_backend, resolved_solver
+from gpuga.safety.exposure import initially_exposed
+
+COUNTS = ("variables", "constraints", "nodes", "items")
+"""What of a method's own details is worth a column in `details`: counts only."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What to run; `expected` CPU seconds are a first guess for runs that nobody has measured yet."""
+
+    paper: str
+    experiment: str
+    table: str
+    method: str
+    variant: str = ""
+    seed: int = 1
+    seconds: float | None = None
+    strict: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    expected: float = field(default=1.0, compare=False)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What makes it the same run as one of another day."""
+        limit = "" if self.seconds is None else f"{self.seconds:g}"
+        return (self.paper, self.experiment, self.table, self.method, self.variant, str(self.seed), limit)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finished run. Costs are in the table's own units; `fault` says why there is no pattern."""
+
+    paper: str
+    experiment: str
+    table: str
+    method: str
+    variant: str
+    seed: int
+    limit: str
+    cells: int
+    sensitive: int
+    cost: float | None = None
+    secondary: int | None = None
+    lower_bound: float | None = None
+    optimal: bool = False
+    safe: bool = False
+    audited: int | None = None
+    repaired: int | None = None
+    generations: int | None = None
+    evaluations: int | None = None
+    cpu_seconds: float = 0.0
+    audit_cpu_seconds: float | None = None
+    details: str = ""
+    fault: str = ""
+    commit: str = ""
+    date: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The key of the run that it belongs to."""
+        return (self.paper, self.experiment, self.table, self.method, self.variant, str(self.seed), self.limit)
+
+    def detail(self, name: str) -> float | None:
+        """One of the method's own counts."""
+        value: float | None = json.loads(self.details).get(name) if self.details else None
+        return value
+
+
+def context_of(run: Run, clock: Clock) -> Context:
+    """The surroundings of a run: the CPU back end, HiGHS."""
+    return Context(
+        backend=resolved_backend("cpu"),
+        lp="highs",
+        solver=resolved_solver("highs", {}),
+        seed=run.seed,
+        clock=clock,
+        strict=run.strict,
+        options=run.options,
+    )
+
+
+def measured(run: Run) -> Row:
+    """Run it. A method that finds nothing gives a row with its fault; faults of this program are raised."""
+    table = named_table(run.table)
+    context = context_of(run, CpuClock(run.seconds))
+    result: dict[str, Any] = {}
+    begun = time.process_time()
+    try:
+        found = find_method(run.method).load()(table, context)
+        done = time.process_time()
+        suppressed, verdict, repaired = make_safe(table, found.suppressed, context, found.proof)
+        result = {
+            "cost": float(table.shown_cost(table.cost(suppressed))),
+            "secondary": int((suppressed & ~table.primary).sum()),
+            "safe": verdict.safe,
+            "audited": verdict.audited,
+            "repaired": repaired,
+            "generations": found.generations,
+            "evaluations": found.evaluations,
+            "audit_cpu_seconds": round(time.process_time() - done, 3),
+            "details": json.dumps({k: found.details[k] for k in COUNTS if k in found.details}),
+        }
+        if found.bound is not None:
+            result["lower_bound"] = float(table.shown_cost(found.bound.lower_bound))
+            result["optimal"] = bool(found.bound.proven and table.cost(suppressed) <= found.bound.lower_bound)
+        if run.method == "modified-ip":
+            result["details"] = json.dumps(
+                {**json.loads(result["details"]), "initially_exposed": len(initially_exposed(table))}
+            )
+    except GpugaError as fault:
+        done = time.process_time()
+        result = {"fault": str(fault)}
+    result["cpu_seconds"] = round(done - begun, 4)
+    return Row(
+        paper=run.paper,
+        experiment=run.experiment,
+        table=run.table,
+        method=run.method,
+        variant=run.variant,
+        seed=run.seed,
+        limit=run.key[-1],
+        cells=len(table),
+        sensitive=len(table.sensitive),
+        commit=commit(),
+        date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        **result,
+    )
+
+
+def warm_up(run: Run, seen: set[tuple[str, str]]) -> None:
+    """Have everything compiled that a run needs, by a run of its method on a small table of the same kind."""
+    kind = run.table.split(":")[0]
+    if (run.method, kind) not in seen:
+        seen.add((run.method, kind))
+        small = {**run.options, "generations": min(2, run.options.get("generations", 2))}
+        measured(
+            Run(run.paper, run.experiment, SMALL[kind], run.method, seconds=10.0, strict=run.strict, options=small)
+        )
+
+
+class Store:
+    """The finished rows in a CSV file; each is written when it is finished, so that a killed run loses one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows = read_rows(path) if path.exists() else []
+        self._keys = {row.key for row in self.rows}
+
+    def __contains__(self, run: Run) -> bool:
+        return run.key in self._keys
+
+    def add(self, row: Row) -> None:
+        """Append a row to the file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = not self.path.exists()
+        with self.path.open("a", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, [f.name for f in fields(Row)])
+            if new:
+                writer.writeheader()
+            writer.writerow(asdict(row))
+        self.rows.append(row)
+        self._keys.add(row.key)
+
+    def forget(self, methods: Iterable[str]) -> None:
+        """Drop the rows of some methods, so that they are measured again."""
+        kept = [row for row in self.rows if row.method not in set(methods)]
+        if len(kept) < len(self.rows):
+            write_rows(self.path, kept)
+            self.rows, self._keys = kept, {row.key for row in kept}
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """A whole file of rows, in place of the old one."""
+    partial = path.with_name(f".{path.name}.part")
+    with partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+    partial.replace(path)
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file; a last line that was cut off while being written is left out."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [_row(line) for line in csv.DictReader(file) if None not in line.values()]
+
+
+def _row(line: Mapping[str, str]) -> Row:
+    whole = {"seed", "cells", "sensitive", "secondary", "audited", "repaired", "generations", "evaluations"}
+    real = {"cost", "lower_bound", "cpu_seconds", "audit_cpu_seconds"}
+    values: dict[str, Any] = {}
+    for name, text in line.items():
+        if name in whole:
+            values[name] = int(text) if text else None
+        elif name in real:
+            values[name] = float(text) if text else None
+        elif name in {"optimal", "safe"}:
+            values[name] = text == "True"
+        else:
+            values[name] = text
+    return Row(**values)
