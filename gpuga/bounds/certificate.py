@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.cuts import Cut
+from gpuga.bounds.cuts import Cut, coefficient
 from gpuga.bounds.rounding import Rounded
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.safety.compiled import compiled, inner
@@ -71,10 +71,10 @@ def certify(
     if chosen:
         rows = np.array([cut.rows for cut in chosen])
         columns = np.array([cut.columns for cut in chosen])
-        rhs = np.array([cut.rhs for cut in chosen], np.int64)
+        shapes = np.array([cut.shape for cut in chosen], np.int64)
         start = np.concatenate([[0], np.cumsum([len(cut.cover) for cut in chosen])]).astype(np.int64)
         cover = np.concatenate([cut.cover for cut in chosen]).astype(np.int64)
-        _subtract(problem.net, rows, columns, rhs, fixed[simple], start, cover, reduced)
+        _subtract(problem.net, rows, columns, shapes, fixed[simple], start, cover, reduced)
     negative = reduced[problem.candidate & (reduced < 0)]
     total = int(fixed.sum()) + sum(negative.tolist())
     bound = max(0, -((-total) >> shift))
@@ -97,11 +97,15 @@ def _share(multiplier: int, capacity: int, rhs: int) -> int:
 
 @compiled
 def _subtract(
-    net: Network, rows: Bytes, columns: Bytes, rhs: Ints, fixed: Ints, start: Ints, cover: Ints, reduced: Ints
+    net: Network, rows: Bytes, columns: Bytes, shapes: Ints, fixed: Ints, start: Ints, cover: Ints, reduced: Ints
 ) -> None:
-    """Take each cut's share from the reduced costs of its places; places of its cover have none."""
+    """Take each cut's share from the reduced costs of its places."""
     height, width = reduced.shape
-    for c in range(len(rhs)):
+    covered = np.zeros(reduced.shape, np.bool_)
+    for c in range(len(shapes)):
+        shape = (shapes[c, 0], shapes[c, 1], shapes[c, 2], shapes[c, 3])
+        for place in cover[start[c] : start[c + 1]]:
+            covered[place // width, place % width] = True
         for i in range(height):
             for j in range(width):
                 if rows[c, i] and not columns[c, j]:
@@ -111,8 +115,7 @@ def _subtract(
                 else:
                     continue
                 if capacity > 0:
-                    reduced[i, j] -= _share(fixed[c], capacity, rhs[c])
-        for z in range(start[c], start[c + 1]):
-            i, j = cover[z] // width, cover[z] % width
-            capacity = net.forth[i, j] if rows[c, i] else net.back[i, j]
-            reduced[i, j] += _share(fixed[c], capacity, rhs[c])
+                    share = coefficient(capacity, covered[i, j], shape)
+                    reduced[i, j] -= _share(fixed[c], share, shape[3])
+        for place in cover[start[c] : start[c + 1]]:
+            covered[place // width, place % width] = False

@@ -2,10 +2,13 @@
 
 A level asks for `need` units of flow from its source to its sink. For every set of nodes that holds the
 source and not the sink, the suppressed places that lead out of the set must carry them together
-(Fischetti, Salazar 1999). Forced places are subtracted from the need; what is left is the right-hand
-side r, and no place counts for more than r. Taking out places T whose capacities sum to less than r and
-lowering r by that sum gives a knapsack cover: still valid, often much stronger, since a place in T can never
-do the work of the others. Coefficients are `min(capacity, r)`, so validity needs no rounding.
+(Fischetti, Salazar 1999). Forced places are subtracted from the need; no place counts for more than what is left.
+
+Such a knapsack row is strengthened by rounding (Nemhauser, Wolsey 1990): complement the places of a `cover`
+(count 1 - x instead of x), divide by a `divisor`, round up. With a divisor so large that everything is a
+fraction, this takes the cover out and lowers the right-hand side by what it carries: a knapsack cover (Carr et al.
+2000). With a small divisor it counts how many places of about that size are needed. All coefficients are integers,
+so validity needs no tolerance.
 """
 
 from __future__ import annotations
@@ -16,49 +19,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.circuits.witness_lists import Levels
-from gpuga.safety.compiled import compiled
+from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
 
 Floats = NDArray[np.float64]
+Shape = tuple[int, int, int, int]
+
+LIKELY = 0.5
+"""Places from this value on are complemented where a row is divided."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """`sum(min(capacity, rhs) * x) >= rhs` over the candidates out of the node set, without `cover`.
+    """`sum(coefficient * x) >= rhs` over the candidates out of the node set.
 
-    `rows` uint8[R] and `columns` uint8[C] mark the node set; `cover` int64[] are the places taken out.
+    `rows` uint8[R] and `columns` uint8[C] mark the node set, `need` is what its suppressed places must carry,
+    `cover` int64[] are the complemented places in rising order, `divisor` what the row is divided by.
     """
 
     rows: Bytes
     columns: Bytes
-    rhs: int
+    need: int
     cover: Ints
+    divisor: int
+    rest: int
+    rhs: int
 
     @property
-    def key(self) -> tuple[bytes, bytes, int, bytes]:
+    def key(self) -> tuple[bytes, bytes, int, bytes, int]:
         """Equal for equal cuts."""
-        return self.rows.tobytes(), self.columns.tobytes(), self.rhs, self.cover.tobytes()
+        return self.rows.tobytes(), self.columns.tobytes(), self.need, self.cover.tobytes(), self.divisor
+
+    @property
+    def shape(self) -> Shape:
+        """What the coefficient of a place depends on besides its capacity."""
+        return self.need, self.divisor, self.rest, self.rhs
 
     def coefficients(self, net: Network, places: Ints) -> Ints:
         """The coefficients of the given candidate places (int64)."""
-        found = crossing(net, places, self.rows, self.columns, self.rhs)
-        if len(self.cover):
-            found[np.isin(places, self.cover)] = 0
-        return found
+        return _coefficients(net, places, self.rows, self.columns, self.cover, self.shape)
 
-    def covered(self, net: Network, cover: Ints) -> Cut | None:
-        """The knapsack cover that takes the places `cover` out; None if they leave nothing to ask for."""
-        capacity = crossing(net, cover, self.rows, self.columns, self.rhs)
-        rhs = self.rhs - int(capacity.sum())
-        return Cut(self.rows, self.columns, rhs, np.sort(cover)) if rhs > 0 else None
+    def rounded(self, net: Network, cover: Ints, divisor: int) -> Cut | None:
+        """This plain cut with a cover complemented, divided and rounded; None if that asks for nothing."""
+        capacity = crossing(net, cover, self.rows, self.columns, self.need)
+        left = self.need - int(capacity.sum())
+        rest = left % divisor
+        given_back = sum(-step(-c, divisor, rest) for c in capacity.tolist())
+        rhs = rest * -(-left // divisor) + given_back
+        if rest == 0 or rhs <= 0:
+            return None
+        return Cut(self.rows, self.columns, self.need, np.sort(cover), divisor, rest, rhs)
 
 
 def cut_of(net: Network, forced: Ints, levels: Levels, q: int, rows: Bytes, columns: Bytes) -> Cut | None:
-    """The cut of level q over a node set; None where forced places already carry the need."""
+    """The plain cut of level q over a node set; None where forced places already carry the need."""
     need = int(levels.need[q])
-    rhs = residual_need(net, forced, rows, columns, int(levels.place[q]), need)
-    return Cut(rows.copy(), columns.copy(), rhs, np.zeros(0, np.int64)) if rhs > 0 else None
+    left = residual_need(net, forced, rows, columns, int(levels.place[q]), need)
+    if left <= 0:
+        return None
+    return Cut(rows.copy(), columns.copy(), left, np.zeros(0, np.int64), whole_divisor(left), left, left)
+
+
+def whole_divisor(need: int) -> int:
+    """A divisor by which nothing is divided: only the cover tells."""
+    return 2 * need + 1
+
+
+def step(value: int, divisor: int, rest: int) -> int:
+    """What a coefficient becomes when its row, whose right-hand side leaves `rest`, is divided and rounded."""
+    return rest * (value // divisor) + min(rest, value % divisor)
+
+
+_step = inner(step)
 
 
 @compiled
@@ -72,6 +105,29 @@ def crossing(net: Network, places: Ints, rows: Bytes, columns: Bytes, most: int)
             out[z] = min(net.forth[i, j], most)
         elif columns[j] and not rows[i]:
             out[z] = min(net.back[i, j], most)
+    return out
+
+
+@inner
+def coefficient(capacity: int, covered: bool, shape: Shape) -> int:
+    """The coefficient of a place with this capacity out of the node set; no larger than the right-hand side."""
+    need, divisor, rest, rhs = shape
+    capacity = min(capacity, need)
+    if covered:
+        return min(rhs, -_step(-capacity, divisor, rest))
+    return min(rhs, _step(capacity, divisor, rest))
+
+
+@compiled
+def _coefficients(net: Network, places: Ints, rows: Bytes, columns: Bytes, cover: Ints, shape: Shape) -> Ints:
+    out = crossing(net, places, rows, columns, shape[0])
+    for z in range(len(places)):
+        if out[z] > 0:
+            covered = False
+            for place in cover:
+                if place == places[z]:
+                    covered = True
+            out[z] = coefficient(out[z], covered, shape)
     return out
 
 
@@ -94,29 +150,67 @@ def residual_need(net: Network, forced: Ints, rows: Bytes, columns: Bytes, own: 
 
 
 @compiled
-def best_cover(net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, rhs: int) -> tuple[float, Ints]:
-    """How much the point violates the best cover among prefixes by falling x, and the places it takes out.
+def best_rounding(
+    net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, need: int
+) -> tuple[float, Ints, int]:
+    """How much the point violates the best rounding of a plain cut, its cover and its divisor.
 
-    `places` are the candidates with positive `x` (float64), by falling x.
+    `places` are the candidates with positive `x` (float64), by falling x. Covers are prefixes of them.
     """
-    capacity = crossing(net, places, rows, columns, rhs)
+    capacity = crossing(net, places, rows, columns, need)
     used = np.flatnonzero(capacity > 0)
     capacity, value, place = capacity[used], x[used], places[used]
-    inside = np.ones(len(used), np.bool_)
+    covered = np.zeros(len(used), np.bool_)
     cover = np.zeros(len(used), np.int64)
-    left, size, best_size, best = rhs, 0, 0, -1.0
+    whole = 2 * need + 1
+    reached = 0.0
+    for z in range(len(used)):
+        reached += value[z] * capacity[z] / need
+    # a row with much slack gains nothing by division
+    divided = reached < 1.6
+    left, size, best_size, best, best_divisor = need, 0, 0, -1.0, whole
     for e in range(-1, len(used)):
         if e >= 0:
-            if capacity[e] >= rhs or capacity[e] >= left or value[e] < 0.02:
+            if capacity[e] >= left or value[e] < 0.02:
                 continue
             left -= capacity[e]
-            inside[e] = False
+            covered[e] = True
             cover[size] = place[e]
             size += 1
-        reached = 0.0
-        for z in range(len(used)):
-            if inside[z]:
-                reached += value[z] * min(capacity[z], left) / left
-        if 1.0 - reached > best + 1e-9:
-            best, best_size = 1.0 - reached, size
-    return best, cover[:best_size].copy()
+        found = _violation(capacity, value, covered, left, whole)
+        if found > best + 1e-9:
+            best, best_size, best_divisor = found, size, whole
+        if not divided or (e >= 0 and value[e] < LIKELY):
+            continue
+        last = -1
+        for z in range(len(used) + 3):
+            divisor = capacity[z] if z < len(used) else left // (z - len(used) + 2) + 1
+            if divisor == last or divisor < need // 64 + 2 or left % divisor == 0:
+                continue
+            if z < len(used) and (covered[z] or divisor >= left):
+                continue
+            last = divisor
+            found = _violation(capacity, value, covered, left, divisor)
+            if found > best + 1e-9:
+                best, best_size, best_divisor = found, size, divisor
+    return best, cover[:best_size].copy(), best_divisor
+
+
+@inner
+def _violation(capacity: Ints, value: Floats, covered: NDArray[np.bool_], left: int, divisor: int) -> float:
+    """How far the point is from meeting the rounded row, its right-hand side counted as one."""
+    size = float(divisor)
+    times = np.floor(left / size)
+    rest = left - times * size
+    rhs = rest * (times + 1.0)
+    reached = 0.0
+    for z in range(len(value)):
+        signed = -float(capacity[z]) if covered[z] else float(capacity[z])
+        times = np.floor(signed / size)
+        share = rest * times + min(rest, signed - times * size)
+        if covered[z]:
+            rhs -= share
+            reached -= share * value[z]
+        else:
+            reached += share * value[z]
+    return 1.0 - reached / rhs if rhs > 0.0 else -1.0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.certificate import Certificate, certify
-from gpuga.bounds.cuts import Cut, best_cover, cut_of
+from gpuga.bounds.cuts import Cut, best_rounding, cut_of
 from gpuga.bounds.rounding import Key, Rounded, half_cuts
 from gpuga.bounds.separation import Support, support_of, violated_cuts
 from gpuga.context import Clock
@@ -54,7 +54,7 @@ class Relaxation:
         self.cuts: list[Cut | Rounded] = []
         self.kept: list[bool] = []
         self.known: set[Key] = set()
-        self.bases: dict[tuple[bytes, bytes, int, bytes], Cut] = {}
+        self.bases: dict[Key, Cut] = {}
         self.solver = new_solver(problem.weight.ravel()[self.places] / self.unit)
         self.x: Floats = np.zeros(len(self.places))
         self.multipliers: Floats = np.zeros(0)
@@ -108,8 +108,8 @@ class Relaxation:
                 continue
             self.bases.setdefault(cut.key, cut)
             cuts.append(cut)
-            violation, cover = best_cover(net, places, values, cut.rows, cut.columns, cut.rhs)
-            if len(cover) and violation > 1e-3 and (stronger := cut.covered(net, cover)):
+            violation, cover, divisor = best_rounding(net, places, values, cut.rows, cut.columns, cut.need)
+            if violation > 1e-3 and (stronger := cut.rounded(net, cover, divisor)):
                 cuts.append(stronger)
         return cuts
 
@@ -171,14 +171,13 @@ class Relaxation:
 
     def covers_violated_by(self, x: Floats) -> list[Cut]:
         """The covers of all cuts ever found that a fractional pattern violates most."""
+        net = self.problem.net
         places, values = self._positive(x)
         found = []
         for cut in self.bases.values():
-            violation, cover = best_cover(self.problem.net, places, values, cut.rows, cut.columns, cut.rhs)
-            if violation > 0.01:
-                stronger = cut.covered(self.problem.net, cover) if len(cover) else cut
-                if stronger is not None:
-                    found.append((violation, stronger))
+            violation, cover, divisor = best_rounding(net, places, values, cut.rows, cut.columns, cut.need)
+            if violation > 0.01 and (stronger := cut.rounded(net, cover, divisor)):
+                found.append((violation, stronger))
         found.sort(key=lambda pair: -pair[0])
         return [cut for _, cut in found[:COVERS_AT_ONCE]]
 
