@@ -1,17 +1,32 @@
-"""How long functions were compiled: happens once per installation, and no clock charges it to a method."""
+"""When functions are compiled and for how long: happens once per installation, and no clock charges it to a method."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 _spent = 0.0
 _watching = False
+_first: Callable[[], None] | None = None
 
 
 def seconds() -> float:
     """Seconds of compilation in this process so far; without a watch, none."""
     return _spent
+
+
+def when_first(tell: Callable[[], None]) -> None:
+    """Call `tell` when the next function has to be compiled, once: what the disk cache holds is not compiled."""
+    global _first
+    _first = tell
+
+
+def _tell_first() -> None:
+    global _first
+    tell, _first = _first, None
+    if tell is not None:
+        tell()
 
 
 def watch() -> None:
@@ -36,6 +51,7 @@ def _listener(event: Any) -> Any:
         def on_start(self, _: Any) -> None:
             if self.depth == 0:
                 self.begun = time.monotonic()
+                _tell_first()
             self.depth += 1
 
         def on_end(self, _: Any) -> None:

@@ -21,7 +21,7 @@ def bound(seconds: float | None, strict: bool, json_path: str | None, quiet: boo
     The bound holds in exact arithmetic, however little time it was given.
     """
     import gpuga
-    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, say_if_compiling
+    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import size_line, write_json
     from gpuga.context import Clock, Context
     from gpuga.files.atomic import check_writable
@@ -31,7 +31,7 @@ def bound(seconds: float | None, strict: bool, json_path: str | None, quiet: boo
     source = read_options(**reading)
     if not quiet:
         click.echo(size_line(source.table))
-        say_if_compiling(quiet)
+    ready_to_compile(quiet)
     clock = Clock(seconds)
     with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         found = gpuga.lower_bound(source.table, Context(clock=clock, progress=progress, strict=strict))

@@ -32,7 +32,7 @@ def compare(
     **reading: Any,
 ) -> None:
     """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe."""
-    from gpuga.cli.progress import progress_on_terminal, say_if_compiling
+    from gpuga.cli.progress import progress_on_terminal, ready_to_compile
     from gpuga.cli.report import size_line, write_json
     from gpuga.compare import compare as run
     from gpuga.compare import method_names
@@ -44,7 +44,7 @@ def compare(
     source = read_options(**reading)
     if not quiet:
         click.echo(size_line(source.table))
-        say_if_compiling(quiet)
+    ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress:
         comparison = run(source.table, names, seconds=seconds, seed=seed, strict=strict, progress=progress)
     rows = _rows(comparison)

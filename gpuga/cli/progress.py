@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -13,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 import gpuga
+from gpuga import compiling
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -81,8 +86,26 @@ def ending_on_interrupt(clock: Clock) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def say_if_compiling(quiet: bool) -> None:
-    """The very first run compiles; say so, because it takes seconds."""
-    compiled = any(Path(gpuga.__file__).parent.rglob("__pycache__/*.nbi"))
-    if not quiet and not compiled:
-        click.echo("gpuga: compiling for this machine, only this once ...", err=True)
+def ready_to_compile(quiet: bool) -> None:
+    """The very first run compiles; say so when it begins, and let a second process compile from the other end."""
+
+    def begin() -> None:
+        if not quiet:
+            click.echo("gpuga: compiling for this machine, only this once ...", err=True)
+        if len(os.sched_getaffinity(0)) > 1:
+            _compile_ahead()
+
+    compiling.when_first(begin)
+
+
+@cache
+def _compile_ahead() -> None:
+    """Start the second process, once; it ends with this one at the latest."""
+    package = Path(gpuga.__file__).parent.parent
+    surroundings = os.environ | {"PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
+    words = [sys.executable, "-P", "-m", "gpuga.cli.compile_ahead"]
+    silent = subprocess.DEVNULL
+    second = subprocess.Popen(
+        words, stdin=silent, stdout=silent, stderr=silent, env=surroundings, start_new_session=True
+    )
+    atexit.register(second.kill)

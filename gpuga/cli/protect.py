@@ -61,7 +61,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     blank and a column suppression (.jj: index,suppression). What is written has been audited exactly.
     """
     import gpuga
-    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, say_if_compiling
+    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import protection_lines, size_line, summary, write_json
     from gpuga.context import Clock
     from gpuga.errors import InputError, printable
@@ -77,7 +77,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     check_kind(source, out)
     if not quiet:
         click.echo(size_line(source.table))
-        say_if_compiling(quiet)
+    ready_to_compile(quiet)
     clock = Clock(given.pop("seconds"))
     with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         protection = gpuga.protect(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.bounds.at_once import at_once, small
 from gpuga.bounds.exact import BY_TREE
 from gpuga.bounds.proof_tree import prove
 from gpuga.context import Clock, Context
@@ -56,6 +57,14 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
+    if small(problem) and not context.options:  # whoever sets options wants to see the evolution
+        context.progress.stage("at once")
+        short = at_once(problem, context.clock.part(0.5))
+        if short.proven or context.clock.expired():
+            kind = BY_TREE if short.proven else "cutting planes"
+            limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent())
+            return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else "time"})
+        context = replace(context, start=(*context.start, problem.pattern(short.best)))
     workshop = PlaneWorkshop(problem, context)
     run = Run(table, workshop, context, problem.base_cost)
     run.go()

@@ -6,7 +6,7 @@ published experiments that is four fifths of the levels of count tables and near
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,33 +89,42 @@ def plane_problem(table: Table, context: Context) -> PlaneProblem:
 
 def problem_of(plane: Plane, strict: bool) -> PlaneProblem:
     """The problem of a plane, or `Infeasible`."""
+    problem = with_levels(plane, plain := level_tasks(plane.table, strict))
+    everything = problem.forced | problem.candidate
+    fixed = _fixed_tasks(plane, plain, everything, strict)
+    _refuse_impossible(plane, everything, fixed)
+    levels = _open_levels(plane, problem.forced, fixed)
+    bounding = levels if fixed is plain else _open_levels(plane, problem.forced, plain)
+    return replace(problem, levels=levels, plain_levels=bounding)
+
+
+def with_levels(plane: Plane, tasks: Tasks) -> PlaneProblem:
+    """The problem of meeting the tasks, whether or not they are met already or can be met at all."""
     table = plane.table
     forced = plane.lay(table.forced).astype(bool)
     movable = (plane.up > 0) | (plane.down > 0)
-    candidate = plane.lay(table.suppressible).astype(bool) & ~forced & movable
-    everything = forced | candidate
-    plain = level_tasks(table, strict)
-    fixed = _fixed_tasks(plane, plain, everything, strict)
-    _refuse_impossible(plane, everything, fixed)
-    levels = _open_levels(plane, forced, fixed)
+    levels = _levels(plane, tasks)
     return PlaneProblem(
         plane=plane,
         net=network_of(plane),
         forced=forced,
-        candidate=candidate,
+        candidate=plane.lay(table.suppressible).astype(bool) & ~forced & movable,
         weight=plane.lay(table.weight).astype(np.int64),
         base_cost=table.cost(table.forced),
         levels=levels,
-        plain_levels=levels if fixed is plain else _open_levels(plane, forced, plain),
+        plain_levels=levels,
         flow=new_flow(*plane.shape),
     )
 
 
+def _levels(plane: Plane, tasks: Tasks) -> Levels:
+    place, forth = oriented(plane, tasks)
+    return Levels(place, forth, tasks.need)
+
+
 def _open_levels(plane: Plane, forced: Mask, tasks: Tasks) -> Levels:
     """The tasks that the forced cells alone do not meet."""
-    left = tasks.subset(~reachable(plane, forced, tasks).met)
-    place, forth = oriented(plane, left)
-    return Levels(place, forth, left.need)
+    return _levels(plane, tasks.subset(~reachable(plane, forced, tasks).met))
 
 
 def _fixed_tasks(plane: Plane, plain: Tasks, everything: Mask, strict: bool) -> Tasks:

@@ -55,6 +55,8 @@ def reachable(plane: Plane, suppressed: Mask, tasks: Tasks, witnesses: bool = Fa
 def extreme(plane: Plane, suppressed: Mask, cells: NDArray[np.integer]) -> tuple[Ints, Ints]:
     """How far each of the cells can rise and fall in the pattern (int64 each, `INFINITE` without limit)."""
     place = plane.place[cells]
+    if not len(place):
+        return place, place
     net, links, flow = _prepared(plane, suppressed)
     inner = plane.sign.ravel()[place] > 0
     forth = _largest(net, links, flow, place, True)

@@ -10,6 +10,9 @@ from gpuga.kernels.backend import get_backend
 from gpuga.kernels.layout import Lines
 from gpuga.table.table import Ints, Mask, Table
 
+SMALL = 2000
+"""Up to so many cells plain numpy is as good, and nothing has to be compiled for it."""
+
 SWEEPS = 1000
 """Propagation may creep towards its limit; any stop encloses the attacker's interval, so it may be cut."""
 
@@ -26,5 +29,6 @@ def one_line_each(table: Table, suppressed: Mask) -> tuple[Ints, Ints]:
 
 def _sweeps(table: Table, suppressed: Mask, sweeps: int) -> tuple[Ints, Ints]:
     lines = Lines.of(table.lines.start, table.lines.cell, table.lines.coef, len(table))
-    fall, rise = get_backend("cpu").unpick(suppressed[None, :], lines, table.up, table.down, sweeps)
+    backend = get_backend("numpy" if len(table) <= SMALL else "cpu")
+    fall, rise = backend.unpick(suppressed[None, :], lines, table.up, table.down, sweeps)
     return rise[0], fall[0]

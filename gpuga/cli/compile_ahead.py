@@ -1,0 +1,32 @@
+"""What a first run will need later, compiled by a process of its own while the run compiles what it needs first.
+
+Both keep what they compile on disk, where the other finds it: they work towards each other from both ends.
+"""
+
+from __future__ import annotations
+
+from gpuga.bounds.relaxation import Relaxation
+from gpuga.context import Clock, Context
+from gpuga.evolution.circuits import circuits
+from gpuga.heuristics.cleanup import clean_up
+from gpuga.heuristics.destroy_repair import improve
+from gpuga.heuristics.plane_problem import with_levels
+from gpuga.safety.tasks import level_tasks
+from gpuga.table.generate import herrington
+from gpuga.table.plane import plane_of
+
+
+def main() -> None:
+    """Walk a small table through the bound, the clean-up, the local search and the evolution."""
+    table = herrington(8, 8, 0.08, 1)
+    plane = plane_of(table)
+    assert plane is not None, "the table has two dimensions"
+    problem = with_levels(plane, level_tasks(table))
+    Relaxation(problem, problem.candidate).tighten(Clock())
+    clean = clean_up(problem, problem.candidate)
+    improve(problem, clean, problem.costs(), 20, 1)
+    circuits(table, Context(backend="cpu", options={"without": ("lp",), "generations": 2, "population": 8}))
+
+
+if __name__ == "__main__":
+    main()
