@@ -165,6 +165,7 @@ class BoxEvaluator(TaskOrders):
         grid = box_grid(table)
         assert grid is not None, "the caller has looked"
         self._grid = grid
+        self._base = table.cost(table.forced)
 
     def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
         """Side by side, one thread each; the costs do not depend on how many there are."""
@@ -172,10 +173,8 @@ class BoxEvaluator(TaskOrders):
             return list(pool.map(self._cost, orderings))
 
     def _cost(self, ordering: NDArray[np.int32]) -> int:
-        suppressed = self.table.forced.copy()
-        _, boxes = BoxSearch(self._grid, suppressed).protect(self.tasks.subset(self.order(ordering)))
-        suppressed[boxes.cell] = True
-        return self.table.cost(suppressed)
+        search = BoxSearch(self._grid, self.table.forced)
+        return self._base + search.price(self.tasks.subset(self.order(ordering)))
 
 
 class ChangeEvaluator(TaskOrders):

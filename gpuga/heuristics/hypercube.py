@@ -8,8 +8,6 @@ table) or shortest paths (two-way tables) find, so that whatever can be protecte
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,8 +54,7 @@ def rectangles(problem: PlaneProblem, order: Ints, blur: NDArray[np.float64] | N
     boxes = box_grid(table)
     assert boxes is not None, "a plane always has a box grid"
     if blur is not None:
-        blurred = (boxes.weight * np.where(boxes.cell >= 0, blur[boxes.cell], 1)).astype(np.int64)
-        boxes = replace(boxes, weight=np.where(boxes.weight < 0, boxes.weight, blurred))
+        boxes = boxes.reweighted((table.weight * blur).astype(np.int64))
     levels = problem.levels
     cells = problem.plane.cell.ravel()[levels.place[order]]
     sign = problem.plane.sign.ravel()[levels.place[order]]

@@ -1,6 +1,6 @@
 """HiTaS, the modular method: sub-tables without sub-totals, one after the other from the top down.
 
-A sub-table is one node per dimension with its parts: a plain table without hierarchies. What is suppressed in
+A sub-table is one family (a total with its parts) per axis: a plain table without hierarchies. What is suppressed in
 one is suppressed in all; in sub-tables below, a suppressed cell is protected like a primary (any movement will
 do), since a narrow interval above would carry down. When a later sub-table suppresses a cell of an earlier one, that
 one is protected again. Each sub-table has levels that hold inside it, which says little about the whole: the
@@ -19,8 +19,12 @@ from gpuga.context import Context
 from gpuga.errors import Infeasible
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.protection import Found
-from gpuga.table.grid import grid_lines
-from gpuga.table.table import Dimension, Grid, Ints, Levels, Mask, Status, Table
+from gpuga.table.crossing import Crossing, Family, crossing_of
+from gpuga.table.grid import flat_dimension, grid_lines
+from gpuga.table.table import Grid, Ints, Levels, Mask, Status, Table
+
+Node = tuple[Family, ...]
+"""One family per axis."""
 
 ROUNDS = 20
 """How often, on average, a sub-table may be protected again before the repair of the whole takes over."""
@@ -28,7 +32,8 @@ ROUNDS = 20
 
 def modular(table: Table, context: Context) -> Found:
     """A safe pattern by sub-tables, then repaired and cleaned up as a whole."""
-    start = table.forced.copy() if table.grid is None else by_sub_tables(table, table.grid, context)
+    crossing = crossing_of(table)
+    start = table.forced.copy() if crossing is None else by_sub_tables(table, crossing, context)
     cover = Cover(table, tasks_for(table, context.strict), context, start)
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
     cover.by_boxes(order)
@@ -37,11 +42,11 @@ def modular(table: Table, context: Context) -> Found:
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
 
 
-def by_sub_tables(table: Table, grid: Grid, context: Context) -> Mask:
+def by_sub_tables(table: Table, crossing: Crossing, context: Context) -> Mask:
     """The union of the sub-tables' patterns, top down, with backtracking (bool[n])."""
-    parts = sub_tables(grid)
+    parts = sub_tables(crossing)
     home: dict[int, list[int]] = {}
-    for number, cells in enumerate(parts):
+    for number, (_, cells) in enumerate(parts):
         for cell in cells.tolist():
             home.setdefault(cell, []).append(number)
     suppressed = table.forced.copy()
@@ -52,7 +57,7 @@ def by_sub_tables(table: Table, grid: Grid, context: Context) -> Mask:
         left -= 1
         number = waiting.popleft()
         queued.discard(number)
-        new = _protected(table, grid, parts[number], suppressed, context)
+        new = _protected(table, crossing, *parts[number], suppressed, context)
         suppressed[new] = True
         for again in sorted({other for cell in new.tolist() for other in home[cell]} - {number} - queued):
             waiting.append(again)
@@ -61,38 +66,27 @@ def by_sub_tables(table: Table, grid: Grid, context: Context) -> Mask:
     return suppressed
 
 
-def sub_tables(grid: Grid) -> list[Ints]:
-    """The cells of every sub-table, those nearest to the grand total first."""
-    families = [_families(dimension) for dimension in grid.dimensions]
-    depth = [d.depth for d in grid.dimensions]
-    nodes = product(*(sorted(f) for f in families))
-    ranked = sorted(nodes, key=lambda node: (sum(int(depth[d][code]) for d, code in enumerate(node)), node))
-    position = {int(flat): cell for cell, flat in enumerate(grid.flat)}
+def sub_tables(crossing: Crossing) -> list[tuple[Node, Ints]]:
+    """A family per axis and the cells of that sub-table, for all of them, those nearest to the grand total first."""
+    depth = [axis.depth for axis in crossing.axes]
+    nodes = product(*(sorted(axis.families) for axis in crossing.axes))
+    ranked = sorted(nodes, key=lambda node: (sum(int(depth[d][total]) for d, (total, _) in enumerate(node)), node))
     found = []
     for node in ranked:
-        codes = np.ix_(*(np.array(families[d][code]) for d, code in enumerate(node)))
-        flat = np.ravel_multi_index(codes, grid.shape).ravel()
-        cells = np.array([position[f] for f in flat.tolist() if f in position], np.int64)
+        codes = np.ix_(*(np.array([*parts, total]) for total, parts in node))
+        cells = crossing.cell_at[np.ravel_multi_index(codes, crossing.shape).ravel()].astype(np.int64)
+        cells = cells[cells >= 0]
         if len(cells) > 1:
-            found.append(cells)
+            found.append((node, cells))
     return found
 
 
-def _families(dimension: Dimension) -> dict[int, list[int]]:
-    """Each code that has parts, with its parts and itself, the total last."""
-    parts: dict[int, list[int]] = {}
-    for code, parent in enumerate(dimension.parent.tolist()):
-        if parent >= 0:
-            parts.setdefault(parent, []).append(code)
-    return {total: [*codes, total] for total, codes in parts.items()}
-
-
-def _protected(table: Table, grid: Grid, cells: Ints, suppressed: Mask, context: Context) -> Ints:
+def _protected(table: Table, crossing: Crossing, node: Node, cells: Ints, suppressed: Mask, context: Context) -> Ints:
     """The cells that one sub-table suppresses in addition; none where it cannot be protected on its own."""
     hidden = suppressed[cells]
     if not hidden.any():
         return np.zeros(0, np.int64)
-    sub = _table_of(table, grid, cells, hidden)
+    sub = _table_of(table, crossing, node, cells, hidden)
     try:
         found = hypercube(sub, context)
     except Infeasible:
@@ -100,16 +94,14 @@ def _protected(table: Table, grid: Grid, cells: Ints, suppressed: Mask, context:
     return cells[found.suppressed & ~hidden]
 
 
-def _table_of(table: Table, grid: Grid, cells: Ints, hidden: Mask) -> Table:
+def _table_of(table: Table, crossing: Crossing, node: Node, cells: Ints, hidden: Mask) -> Table:
     """A sub-table as a table of its own; what is hidden already is sensitive, with at least one unit of level."""
     dimensions, columns = [], []
-    for axis, dimension in enumerate(grid.dimensions):
-        codes, column = np.unique(grid.coordinate[cells, axis], return_inverse=True)
-        total = codes[np.argmin(dimension.depth[codes])]
-        parent = np.full(len(codes), int(np.flatnonzero(codes == total)[0]), np.int32)
-        parent[codes == total] = -1
-        dimensions.append(Dimension(dimension.name, tuple(dimension.codes[c] for c in codes), parent))
-        columns.append(column)
+    for axis, (total, parts) in enumerate(node):
+        dimensions.append(flat_dimension(f"axis {axis + 1}", [str(code) for code in parts], str(total)))
+        position = np.zeros(crossing.axes[axis].codes, np.int32)
+        position[[*parts, total]] = np.arange(len(parts) + 1)
+        columns.append(position[crossing.coordinate[cells, axis]])
     part = Grid(tuple(dimensions), np.stack(columns, axis=1).astype(np.int32))
     status = np.where(hidden & table.suppressible[cells], Status.SENSITIVE, table.status[cells]).astype(np.uint8)
     needs = [np.where(hidden, np.maximum(level[cells], least), 0) for level, least in _levels(table)]

@@ -1,73 +1,104 @@
-"""Boxes: rectangles and their kin in k dimensions and along hierarchies, laid on a table's grid.
+"""Boxes: rectangles and their kin in k dimensions and along hierarchies, laid on a table's crossing.
 
-The search for one box is the kernels'; here a table is laid out for it (row-major, absent cells without
-room), boxes are found one after the other as a pattern grows, and circuits come back as table cells.
+A box is the product of one change per axis (`box_options`), found by `box_search`. Here a table is laid out for it
+(row-major, absent cells without room), boxes are found one after the other as a pattern grows, and circuits come
+back as table cells.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import layout
-from gpuga.kernels.host import box_room
-from gpuga.kernels.layout import Bits
-from gpuga.kernels.logic.boxes import BEGIN, END, cheapest_box
-from gpuga.safety.compiled import compiled
+from gpuga.safety.box_options import Options, options_of
+from gpuga.safety.box_search import Boxed, Bytes, boxes_in_order, price_in_order
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Witnesses
-from gpuga.table.plane import plane_of
-from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.crossing import crossing_of
+from gpuga.table.table import Ints, Mask, Table
 
-LARGEST_GRID = 20_000_000
-"""A grid with more places than this (mostly empty ones, then) is not laid out; its cells go to the LP."""
+LARGEST_BOX = 4096
+"""Cells of a box; larger ones are not looked for."""
 
 
 @dataclass(frozen=True, eq=False)
 class BoxGrid:
     """A table laid out row-major for the search of boxes.
 
-    `cell` int32[N] is the table's cell at each place (-1: none), `place` int64[n] the way back;
-    `up`, `down`, `weight` int64[N]. A cell that may not be suppressed weighs -1. Groups have no place (-1);
-    `groups` are their members, so that a box that moves some of them moves the group as well.
+    `cell` int32[N] is the table's cell at each place (-1: none), `place` int64[n] the way back. Groups have no place
+    (-1); `groups` are their members, so that a box that moves some of them moves the group as well. `options` and
+    `cells` say how much working memory a search needs.
     """
 
-    grid: layout.Grid
+    boxed: Boxed
     cell: NDArray[np.int32]
     place: Ints
-    up: Ints
-    down: Ints
-    weight: Ints
+    options: int
+    cells: int
     groups: tuple[tuple[int, Ints], ...] = ()
 
-    def lay(self, suppressed: Mask) -> Mask:
-        """A pattern on the grid (bool[N])."""
-        return np.where(self.cell >= 0, suppressed[self.cell], False)
+    def lay(self, suppressed: Mask) -> Bytes:
+        """A pattern on the grid (uint8[N])."""
+        return np.where(self.cell >= 0, suppressed[self.cell], False).astype(np.uint8)
+
+    def reweighted(self, weight: Ints) -> BoxGrid:
+        """The same grid with other weights of the table's cells (int64[n])."""
+        laid = np.where(self.cell >= 0, weight[self.cell], 0).astype(np.int64)
+        return replace(self, boxed=self.boxed._replace(weight=laid))
 
 
 def box_grid(table: Table) -> BoxGrid | None:
-    """The layout of a table that has dimensions, or is a two-way table by its equations; None for any other."""
-    plane = plane_of(table)
-    if table.grid is not None:
-        if len(table.grid.dimensions) > layout.MAX_DIMENSIONS or np.prod(table.grid.shape, dtype=float) > LARGEST_GRID:
-            return None
-        parents, cell = [d.parent for d in table.grid.dimensions], table.grid.cell_at
-    elif plane is not None:
-        parents, cell = [_flat_parents(n) for n in plane.shape], plane.cell.ravel()
-    else:
+    """The layout of a table that has a crossing, by its labels or by its equations; None for any other."""
+    crossing = crossing_of(table)
+    if crossing is None:
         return None
-    there = cell >= 0
+    options = [options_of(axis) for axis in crossing.axes]
+    # a long axis without sub-totals comes last: its rows are searched as a whole, and lie side by side
+    order = sorted(range(len(options)), key=lambda axis: (options[axis].total >= 0, options[axis].most, axis))
+    shape = [crossing.shape[axis] for axis in order]
+    cell = np.full(int(np.prod(shape)), -1, np.int32)
+    placed = np.ravel_multi_index(tuple(crossing.coordinate[:, axis] for axis in order), shape)
+    cell[placed] = np.arange(len(placed), dtype=np.int32)
     place = np.full(len(table), -1, np.int64)
-    place[cell[there]] = np.flatnonzero(there)
-    weight = np.where(table.suppressible, table.weight, -1)
+    place[: len(placed)] = placed
 
-    def lay(column: Ints, absent: int) -> Ints:
-        return np.where(there, column[cell], absent).astype(np.int64)
+    def lay(column: Ints) -> Ints:
+        return np.where(cell >= 0, column[cell], 0).astype(np.int64)
 
+    chosen = [options[axis] for axis in order]
     return BoxGrid(
-        layout.Grid.of(parents), cell, place, lay(table.up, 0), lay(table.down, 0), lay(weight, -1), _groups(table)
+        _boxed(shape, chosen, (lay(table.up), lay(table.down), lay(table.weight))),
+        cell,
+        place,
+        sum(one.most for one in options),
+        min(prod(one.longest for one in options), LARGEST_BOX),
+        _groups(table),
+    )
+
+
+def _boxed(shape: Sequence[int], options: Sequence[Options], cells: tuple[Ints, Ints, Ints]) -> Boxed:
+    """The axes side by side for the search, with the cells' rooms and weights."""
+    first, start, base = [], [np.zeros(1, np.int64)], []
+    listed = entries = codes = 0
+    for one in options:
+        base.append(codes)
+        first.append(one.first + listed)
+        start.append(one.start[1:] + entries)
+        listed, entries, codes = listed + len(one.start) - 1, entries + len(one.code), codes + len(one.first)
+    return Boxed(
+        np.array(shape, np.int64),
+        np.array([int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))], np.int64),
+        np.array([one.total for one in options], np.int64),
+        np.array(base, np.int64),
+        np.concatenate(first).astype(np.int64),
+        np.concatenate(start).astype(np.int64),
+        np.concatenate([one.code for one in options]),
+        np.concatenate([one.sign for one in options]),
+        *cells,
     )
 
 
@@ -80,36 +111,24 @@ def _groups(table: Table) -> tuple[tuple[int, Ints], ...]:
     return tuple(found)
 
 
-def _flat_parents(codes: int) -> NDArray[np.int32]:
-    """The parents of a dimension without sub-totals, its total last."""
-    parent = np.full(codes, codes - 1, np.int32)
-    parent[-1] = -1
-    return parent
-
-
 class BoxSearch:
-    """Boxes on a pattern that changes: the pattern is kept packed, and single cells come and go cheaply."""
+    """Boxes on a pattern that changes: the pattern is kept by place, and single cells come and go cheaply."""
 
     def __init__(self, boxes: BoxGrid, suppressed: Mask) -> None:
         self.boxes = boxes
-        packed = layout.pack(boxes.lay(suppressed)[None, :])
-        self._bits, self._columns = packed.bits[0], packed.columns
-        self._room = box_room(boxes.grid)
+        self._hidden = boxes.lay(suppressed)
 
     def suppress(self, cells: NDArray[np.integer]) -> None:
         """Suppress cells of the table."""
-        word, bit = self._at(cells)
-        np.bitwise_or.at(self._bits[0], word, bit)
+        self._hidden[self._at(cells)] = 1
 
     def publish(self, cells: NDArray[np.integer]) -> None:
         """Publish cells of the table."""
-        word, bit = self._at(cells)
-        np.bitwise_and.at(self._bits[0], word, ~bit)
+        self._hidden[self._at(cells)] = 0
 
-    def _at(self, cells: NDArray[np.integer]) -> tuple[Ints, Bits]:
+    def _at(self, cells: NDArray[np.integer]) -> Ints:
         place = self.boxes.place[cells]
-        place = place[place >= 0]
-        return place >> 6, np.uint64(1) << (place & 63).astype(np.uint64)
+        return np.asarray(place[place >= 0], np.int64)
 
     def certify(self, tasks: Tasks) -> tuple[Mask, Witnesses]:
         """Which tasks a box of suppressed cells proves, and the boxes of those, in the order of the tasks."""
@@ -122,18 +141,24 @@ class BoxSearch:
         """
         return self._run(tasks, inside=False)
 
+    def price(self, tasks: Tasks) -> int:
+        """What the cheapest boxes of tasks in turn cost; the pattern grows by them."""
+        boxes, placed = self.boxes, np.flatnonzero(self.boxes.place[tasks.cell] >= 0)
+        asked = tasks.subset(placed)
+        place = boxes.place[asked.cell]
+        return int(
+            price_in_order(boxes.boxed, self._hidden, place, asked.direction, asked.need, boxes.options, boxes.cells)
+        )
+
     def _run(self, tasks: Tasks, *, inside: bool) -> tuple[Mask, Witnesses]:
-        grid, room, boxes = self.boxes.grid, self._room, self.boxes
+        boxes = self.boxes
         placed = np.flatnonzero(boxes.place[tasks.cell] >= 0)
         asked = tasks.subset(placed)
-        found = np.zeros(len(asked), bool)
-        length = np.zeros(len(asked), np.int64)
-        places, amounts = _in_order(
-            self._bits, self._columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
-            grid.leaf_start, grid.leaf, boxes.up, boxes.down, boxes.weight, int(inside),
-            boxes.place[asked.cell].astype(np.int32), asked.direction, asked.need, room.options, room.codes,
-            room.cells, found, length,
-        )  # fmt: skip
+        place = boxes.place[asked.cell]
+        found, length, places, amounts = boxes_in_order(
+            boxes.boxed, self._hidden, inside, place, asked.direction, asked.need, boxes.options, boxes.cells
+        )
+        found = found.astype(bool)
         start = np.concatenate([[0], np.cumsum(length[found])])
         ones = np.ones(int(found.sum()), np.int64)
         covered = np.zeros(len(tasks), bool)
@@ -162,56 +187,3 @@ def _with_groups(witnesses: Witnesses, groups: tuple[tuple[int, Ints], ...]) -> 
         lengths.append(len(moved) + len(extra))
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), witnesses.denominator)
-
-
-@compiled
-def _in_order(
-    rows: Bits,
-    columns: int,
-    shape: NDArray[np.int32],
-    stride: Ints,
-    offset: NDArray[np.int32],
-    parent: NDArray[np.int32],
-    depth: NDArray[np.int32],
-    leaf_start: NDArray[np.int32],
-    leaf: NDArray[np.int32],
-    up: Ints,
-    down: Ints,
-    weight: Ints,
-    inside: int,
-    place: NDArray[np.int32],
-    direction: NDArray[np.int8],
-    need: Ints,
-    options: int,
-    codes_room: int,
-    cells_room: int,
-    covered: Mask,
-    length: Ints,
-) -> tuple[NDArray[np.int32], Ints]:
-    dimensions = shape.shape[0]
-    prices = np.empty(options, np.int64)
-    first, second = np.empty(options, np.int32), np.empty(options, np.int32)
-    codes, signs = np.empty(codes_room, np.int32), np.empty(codes_room, np.int32)
-    members, moves = np.empty(cells_room, np.int32), np.empty(cells_room, np.int32)
-    level = np.empty((7, dimensions + 1), np.int64)
-    out_cell, out_amount = np.empty(1024, np.int32), np.empty(1024, np.int64)
-    used = 0
-    for t in range(len(place)):
-        price = cheapest_box(
-            rows, columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weight, inside, place[t],
-            int(direction[t]), need[t], prices, first, second, codes, signs, members, moves, level,
-        )  # fmt: skip
-        if price >= INFINITE:
-            continue
-        begin, end = level[BEGIN, dimensions], level[END, dimensions]
-        covered[t] = True
-        length[t] = end - begin
-        while used + end - begin > len(out_cell):
-            out_cell = np.concatenate((out_cell, np.empty(len(out_cell), np.int32)))
-            out_amount = np.concatenate((out_amount, np.empty(len(out_amount), np.int64)))
-        for x in range(begin, end):
-            at = members[x]
-            out_cell[used], out_amount[used] = at, moves[x] * need[t]
-            used += 1
-            rows[at // columns, (at % columns) >> 6] |= np.uint64(1) << np.uint64((at % columns) & 63)
-    return out_cell[:used].copy(), out_amount[:used].copy()

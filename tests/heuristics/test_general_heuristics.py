@@ -15,6 +15,7 @@ from gpuga.heuristics.marginal import marginal, with_totals
 from gpuga.heuristics.modular import modular, sub_tables
 from gpuga.methods import Run
 from gpuga.safety.audit import audit
+from gpuga.table.crossing import crossing_of
 from gpuga.table.generate import smith3d
 from gpuga.table.table import Table
 
@@ -64,8 +65,9 @@ def test_clean_up_never_makes_a_pattern_dearer() -> None:
 
 def test_every_line_lies_in_a_sub_table() -> None:
     table = smith3d((9, 5, 4), 0.1, 0.1, 3, 1)
-    assert table.grid is not None
-    parts = [set(p.tolist()) for p in sub_tables(table.grid)]
+    crossing = crossing_of(table)
+    assert crossing is not None
+    parts = [set(cells.tolist()) for _, cells in sub_tables(crossing)]
     for line in range(len(table.lines)):
         cells = set(table.lines.cell[table.lines.start[line] : table.lines.start[line + 1]].tolist())
         assert any(cells <= part for part in parts)

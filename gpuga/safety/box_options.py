@@ -1,0 +1,168 @@
+"""What a box is made of along one axis: the simplest changes of the codes that keep every family's total.
+
+In a tree these are "leaf a up, leaf b down", carried up both branches to where they meet, and "leaf a up", carried up
+to the top. Where a total has several families, they are read off the solutions of the families' equations: few
+free codes move by one unit, the others follow; what contains a simpler one is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.table.crossing import Axis
+from gpuga.table.table import Ints
+
+MOST_FREE = 3
+"""Free codes that move at once, where a total has several families."""
+
+MOST_CHANGES = 20_000
+LONGEST = 24
+"""Codes in one change; longer ones make boxes of too many cells."""
+
+Change = tuple[tuple[int, int], ...]
+"""Codes with the unit, +1 or -1, by which they move."""
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """For every code of an axis the changes that move it up by one unit, without the code itself.
+
+    `total` is the total of an axis of one family, whose changes are not listed: any two parts move against each
+    other, any part moves with the total. Else -1, and option o of code c, `first[c] <= o < first[c+1]`, moves
+    `code[start[o]:start[o+1]]` by `sign`.
+    """
+
+    codes: int
+    total: int
+    first: Ints
+    start: Ints
+    code: NDArray[np.int32]
+    sign: NDArray[np.int8]
+
+    @property
+    def most(self) -> int:
+        """The largest number of options of a code."""
+        return self.codes if self.total >= 0 else int(np.diff(self.first).max(initial=0))
+
+    @property
+    def longest(self) -> int:
+        """The largest number of codes in one change."""
+        return 2 if self.total >= 0 else int(np.diff(self.start).max(initial=0)) + 1
+
+
+def options_of(axis: Axis) -> Options:
+    """The options of all codes of an axis."""
+    if len(axis.families) == 1 and len(axis.families[0][1]) == axis.codes - 1:
+        none = np.zeros(1, np.int64)
+        return Options(axis.codes, axis.families[0][0], none, none, np.zeros(0, np.int32), np.zeros(0, np.int8))
+    parent = axis.parent
+    changes = _general_changes(axis) if parent is None else _tree_changes(axis, parent)
+    return _by_code(axis.codes, changes)
+
+
+def _by_code(codes: int, changes: list[Change]) -> Options:
+    """Every change from the point of view of each of its codes."""
+    of_code: list[list[Change]] = [[] for _ in range(codes)]
+    for change in changes:
+        for own, unit in change:
+            of_code[own].append(tuple((code, sign * unit) for code, sign in change if code != own))
+    first = np.concatenate([[0], np.cumsum([len(options) for options in of_code])]).astype(np.int64)
+    listed = [option for options in of_code for option in options]
+    start = np.concatenate([[0], np.cumsum([len(option) for option in listed])]).astype(np.int64)
+    code = np.array([c for option in listed for c, _ in option], np.int32)
+    sign = np.array([s for option in listed for _, s in option], np.int8)
+    return Options(codes, -1, first, start, code, sign)
+
+
+def _tree_changes(axis: Axis, parent: NDArray[np.int32]) -> list[Change]:
+    """Leaf against leaf, and leaf up to the top, in a tree (or several)."""
+    totals = {total for total, _ in axis.families}
+    ways: dict[int, list[int]] = {}
+    for leaf in range(axis.codes):
+        if leaf not in totals:
+            ways[leaf] = [leaf]
+            while parent[ways[leaf][-1]] >= 0:
+                ways[leaf].append(int(parent[ways[leaf][-1]]))
+    changes: list[Change] = [tuple((code, 1) for code in way) for way in ways.values()]
+    for a, b in combinations(ways, 2):
+        common = set(ways[a]) & set(ways[b])
+        if common:
+            up = [(code, 1) for code in ways[a] if code not in common]
+            changes.append((*up, *((code, -1) for code in ways[b] if code not in common)))
+    return [change for change in changes if len(change) <= LONGEST]
+
+
+def _general_changes(axis: Axis) -> list[Change]:
+    """Small solutions of the families' equations, those without a simpler one inside."""
+    free, follows = _solved(axis)
+    by_size: list[dict[int, int]] = []
+    units = [units for size in range(1, MOST_FREE + 1) for units in _moves(len(free), size)]
+    for chosen, signs in units[:MOST_CHANGES]:
+        moved: dict[int, Fraction] = {}
+        for z, sign in zip(chosen, signs, strict=True):
+            for code, by in follows[z].items():
+                moved[code] = moved.get(code, Fraction(0)) + sign * by
+        whole = {code: int(by) for code, by in moved.items() if by}
+        if whole and len(whole) <= LONGEST and all(abs(moved[code]) == 1 for code in whole):
+            by_size.append(whole)
+    return _simplest(by_size)
+
+
+def _moves(free: int, size: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Which free codes move, and how; the first one up, since a change and its reverse are one."""
+    signs = [(1, *rest) for rest in product((1, -1), repeat=size - 1)]
+    return [(chosen, sign) for chosen in combinations(range(free), size) for sign in signs]
+
+
+def _simplest(changes: list[dict[int, int]]) -> list[Change]:
+    """The changes whose codes contain no other change's codes."""
+    kept: list[tuple[frozenset[int], Change]] = []
+    for change in sorted(changes, key=lambda c: (len(c), sorted(c.items()))):
+        codes = frozenset(change)
+        if not any(smaller <= codes for smaller, _ in kept):
+            kept.append((codes, tuple(sorted(change.items()))))
+    return [change for _, change in kept]
+
+
+def _solved(axis: Axis) -> tuple[list[int], list[dict[int, Fraction]]]:
+    """Free codes, and for each what moves when it alone moves by one unit (itself included)."""
+    rows = [{total: Fraction(-1), **dict.fromkeys(parts, Fraction(1))} for total, parts in axis.families]
+    pivots: dict[int, dict[int, Fraction]] = {}
+    depth = axis.depth
+    for row in rows:
+        row = _reduced(row, pivots)
+        if not row:
+            continue
+        # totals follow from their parts: what is highest is solved for
+        at = min(row, key=lambda code: (int(depth[code]), code))
+        row = {code: by / row[at] for code, by in row.items()}
+        for other, known in pivots.items():
+            if at in known:
+                pivots[other] = _combined(known, row, known[at])
+        pivots[at] = row
+    free = [code for code in range(axis.codes) if code not in pivots]
+    follows: list[dict[int, Fraction]] = []
+    for code in free:
+        moved = {at: -row[code] for at, row in pivots.items() if code in row}
+        follows.append({code: Fraction(1), **moved})
+    return free, follows
+
+
+def _reduced(row: dict[int, Fraction], pivots: dict[int, dict[int, Fraction]]) -> dict[int, Fraction]:
+    for at, known in pivots.items():
+        if at in row:
+            row = _combined(row, known, row[at])
+    return row
+
+
+def _combined(row: dict[int, Fraction], known: dict[int, Fraction], factor: Fraction) -> dict[int, Fraction]:
+    """`row - factor * known`, zeros left out."""
+    made = dict(row)
+    for code, by in known.items():
+        made[code] = made.get(code, Fraction(0)) - factor * by
+    return {code: by for code, by in made.items() if by}

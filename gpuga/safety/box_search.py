@@ -1,0 +1,428 @@
+"""The search for the cheapest box through a cell: one change per axis, multiplied; compiled.
+
+Options of every axis are priced along the axis through the cell and sorted. Axes are then joined one after the other,
+the one with the most options last; a partial box whose price and the least that the other axes add reach the best box
+so far is given up. Where there are three axes and the last has no sub-totals, whole rows along it are priced at once: a
+box of options a, b and code c costs what a and b cost at c each, known by row, and what both cost there
+together, which is looked at only where the rest is cheap enough.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.safety.compiled import compiled, inner
+from gpuga.table.table import INFINITE, Ints
+
+TOO_DEAR = 2**60
+"""The price of what cannot be; four of them add up without overflow."""
+
+NEXT, END, LENGTH, PRICE, REST, CHOICE = 0, 1, 2, 3, 4, 5
+"""Rows of `Scratch.level`, a column per axis: the option that comes next, where the options end, cells and price of the
+partial box, the least that this axis and the later ones add, and the best choice."""
+
+Bytes = NDArray[np.uint8]
+
+
+class Boxed(NamedTuple):
+    """Axes in the order in which they are joined, and the cells' rooms and weights by place (int64[N] each).
+
+    Places are row-major in this order of the axes. A cell that must be published, or is absent, has no room.
+    """
+
+    size: Ints
+    stride: Ints
+    total: Ints
+    base: Ints
+    first: Ints
+    start: Ints
+    code: NDArray[np.int32]
+    sign: NDArray[np.int8]
+    up: Ints
+    down: Ints
+    weight: Ints
+
+
+class Scratch(NamedTuple):
+    """Working memory of one search; the box found is `place[:level[LENGTH, axes]]`, moved by `move`."""
+
+    price: Ints
+    option: NDArray[np.int32]
+    place: NDArray[np.int32]
+    move: NDArray[np.int8]
+    level: Ints
+    row: Ints
+    least: Ints
+
+
+@inner
+def price_of(boxed: Boxed, hidden: Bytes, inside: bool, place: int, move: int, need: int) -> int:
+    """What one cell adds to a box; -1 when it may not or cannot move so far."""
+    if (boxed.up[place] if move > 0 else boxed.down[place]) < need:
+        return -1
+    if hidden[place]:
+        return 0
+    return -1 if inside else boxed.weight[place]
+
+
+@inner
+def listed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, axis: int, scratch: Scratch,
+           begin: int) -> int:  # fmt: skip
+    """List the possible options of one axis from `begin` on; returns their end."""
+    stride = boxed.stride[axis]
+    code = own // stride % boxed.size[axis]
+    end = begin
+    if boxed.total[axis] >= 0:
+        total = boxed.total[axis]
+        for other in range(boxed.size[axis]):
+            if other == code:
+                continue
+            with_it = move if other == total or code == total else -move
+            price = price_of(boxed, hidden, inside, own + (other - code) * stride, with_it, need)
+            if price >= 0:
+                scratch.price[end], scratch.option[end] = price, other
+                end += 1
+        return end
+    for option in range(boxed.first[boxed.base[axis] + code], boxed.first[boxed.base[axis] + code + 1]):
+        price = 0
+        for e in range(boxed.start[option], boxed.start[option + 1]):
+            at = own + (boxed.code[e] - code) * stride
+            part = price_of(boxed, hidden, inside, at, move * boxed.sign[e], need)
+            if part < 0:
+                price = -1
+                break
+            price += part
+        if price >= 0:
+            scratch.price[end], scratch.option[end] = price, option
+            end += 1
+    return end
+
+
+@inner
+def sort(scratch: Scratch, begin: int, end: int) -> None:
+    """Shell sort of one axis's options by price, then option."""
+    gap = 1
+    while gap * 3 < end - begin:
+        gap = gap * 3 + 1
+    while gap > 0:
+        for x in range(begin + gap, end):
+            price, option = scratch.price[x], scratch.option[x]
+            y = x - gap
+            while y >= begin and (
+                scratch.price[y] > price or (scratch.price[y] == price and scratch.option[y] > option)
+            ):
+                scratch.price[y + gap], scratch.option[y + gap] = scratch.price[y], scratch.option[y]
+                y -= gap
+            scratch.price[y + gap], scratch.option[y + gap] = price, option
+        gap //= 3
+
+
+@inner
+def spread(boxed: Boxed, hidden: Bytes, inside: bool, need: int, scratch: Scratch, length: int, by: int, sign: int,
+           written: int, left: int) -> int:  # fmt: skip
+    """Copy the partial box by an offset, with a sign, behind itself; returns the price, -1 if it is too dear."""
+    price = 0
+    for x in range(length):
+        place, move = scratch.place[x] + by, scratch.move[x] * sign
+        part = price_of(boxed, hidden, inside, place, move, need)
+        if part < 0:
+            return -1
+        price += part
+        if price >= left:
+            return -1
+        scratch.place[written + x], scratch.move[written + x] = place, move
+    return price
+
+
+@inner
+def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: int, option: int, limit: int,
+         scratch: Scratch) -> bool:  # fmt: skip
+    """Multiply the partial box by one option of an axis; False when that is impossible or reaches `limit`."""
+    level, stride = scratch.level, boxed.stride[axis]
+    length, price = level[LENGTH, axis], level[PRICE, axis]
+    code = own // stride % boxed.size[axis]
+    written = length
+    if boxed.total[axis] >= 0:
+        if 2 * length > len(scratch.place):
+            return False
+        sign = 1 if option == boxed.total[axis] or code == boxed.total[axis] else -1
+        part = spread(
+            boxed, hidden, inside, need, scratch, length, (option - code) * stride, sign, written, limit - price
+        )
+        if part < 0:
+            return False
+        price += part
+        written += length
+    else:
+        for e in range(boxed.start[option], boxed.start[option + 1]):
+            if written + length > len(scratch.place):
+                return False
+            by = (boxed.code[e] - code) * stride
+            part = spread(boxed, hidden, inside, need, scratch, length, by, boxed.sign[e], written, limit - price)
+            if part < 0:
+                return False
+            price += part
+            written += length
+    level[LENGTH, axis + 1], level[PRICE, axis + 1] = written, price
+    return True
+
+
+@inner
+def prepared(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> bool:
+    """List and sort the options of all axes; False where some axis has none, or the cell itself has no room."""
+    level, axes = scratch.level, len(boxed.size)
+    if (boxed.up[own] if move > 0 else boxed.down[own]) < need:
+        return False
+    end = 0
+    for axis in range(axes):
+        begin = end
+        end = listed(boxed, hidden, inside, own, move, need, axis, scratch, begin)
+        if begin == end:
+            return False
+        sort(scratch, begin, end)
+        level[END, axis], level[REST, axis] = end, scratch.price[begin]
+    level[REST, axes] = 0
+    for axis in range(axes - 1, -1, -1):
+        level[REST, axis] += level[REST, axis + 1]
+    scratch.place[0], scratch.move[0] = own, move
+    level[LENGTH, 0], level[PRICE, 0], level[NEXT, 0] = 1, 0, 0
+    return True
+
+
+@inner
+def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, scratch: Scratch) -> int:
+    """The price of the cheapest box, depth first; the options chosen are in `scratch.level`."""
+    level, axes = scratch.level, len(boxed.size)
+    best, axis = INFINITE, 0
+    while axis >= 0 and best > 0:
+        if axis == axes:
+            best = level[PRICE, axis]
+            for x in range(axes):
+                level[CHOICE, x] = scratch.option[level[NEXT, x] - 1]
+            axis -= 1
+            continue
+        at = level[NEXT, axis]
+        limit = best - level[REST, axis + 1]
+        if at == level[END, axis] or level[PRICE, axis] + scratch.price[at] >= limit:
+            axis -= 1
+            continue
+        level[NEXT, axis] = at + 1
+        if join(boxed, hidden, inside, own, need, axis, scratch.option[at], limit, scratch):
+            axis += 1
+            if axis < axes:
+                level[NEXT, axis] = level[END, axis - 1]
+    return best
+
+
+@inner
+def add_row(boxed: Boxed, hidden: Bytes, inside: bool, begin: int, code: int, move: int, need: int, row: Ints) -> None:
+    """Add the prices of all cells of a row along the last axis, which move against `move` (totals with it)."""
+    last = len(boxed.size) - 1
+    total = boxed.total[last]
+    against = move if code == total else -move
+    room = boxed.up if against > 0 else boxed.down
+    at_total = row[total]
+    for x in range(boxed.size[last]):
+        price = TOO_DEAR if inside else boxed.weight[begin + x]
+        price = 0 if hidden[begin + x] else price
+        price = TOO_DEAR if room[begin + x] < need else price
+        row[x] = min(row[x] + price, TOO_DEAR)
+    price = price_of(boxed, hidden, inside, begin + total, move, need)
+    row[total] = TOO_DEAR if price < 0 else min(at_total + price, TOO_DEAR)
+
+
+@inner
+def row_of(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, axis: int, at: int,
+           scratch: Scratch) -> None:  # fmt: skip
+    """Price the row of one option, the last axis's own prices included; known rows stay."""
+    if scratch.least[at] >= 0:
+        return
+    axes = len(boxed.size)
+    row, first_row = scratch.row[at], scratch.row[scratch.level[END, axes - 2]]
+    size, stride = boxed.size[axes - 1], boxed.stride[axis]
+    code, last = own // stride % boxed.size[axis], own % size
+    for x in range(size):
+        row[x] = first_row[x]
+    option = scratch.option[at]
+    if boxed.total[axis] >= 0:
+        sign = 1 if option == boxed.total[axis] or code == boxed.total[axis] else -1
+        add_row(boxed, hidden, inside, own - last + (option - code) * stride, last, move * sign, need, row)
+    else:
+        for e in range(boxed.start[option], boxed.start[option + 1]):
+            begin = own - last + (boxed.code[e] - code) * stride
+            add_row(boxed, hidden, inside, begin, last, move * boxed.sign[e], need, row)
+    least = TOO_DEAR
+    for x in range(size):
+        least = min(least, row[x])
+    scratch.least[at] = least
+
+
+@inner
+def crossed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, one: int, two: int, by: int,
+            left: int) -> int:  # fmt: skip
+    """What the cells cost that two options of the first two axes share, moved on by `by`; -1 if too dear."""
+    price = 0
+    stride_one, stride_two = boxed.stride[0], boxed.stride[1]
+    code_one, code_two = own // stride_one % boxed.size[0], own // stride_two % boxed.size[1]
+    flat_one, flat_two = boxed.total[0] >= 0, boxed.total[1] >= 0
+    begin_one, end_one = (0, 1) if flat_one else (boxed.start[one], boxed.start[one + 1])
+    begin_two, end_two = (0, 1) if flat_two else (boxed.start[two], boxed.start[two + 1])
+    for e in range(begin_one, end_one):
+        other = one if flat_one else boxed.code[e]
+        sign = boxed.sign[e] if not flat_one else (1 if other == boxed.total[0] or code_one == boxed.total[0] else -1)
+        at, with_it = own + by + (other - code_one) * stride_one, move * sign
+        for f in range(begin_two, end_two):
+            other = two if flat_two else boxed.code[f]
+            sign = (
+                boxed.sign[f] if not flat_two else (1 if other == boxed.total[1] or code_two == boxed.total[1] else -1)
+            )
+            part = price_of(boxed, hidden, inside, at + (other - code_two) * stride_two, with_it * sign, need)
+            if part < 0:
+                return -1
+            price += part
+            if price >= left:
+                return -1
+    return price
+
+
+@inner
+def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> int:
+    """As `by_joining`, for three axes of which the last has no sub-totals: row by row."""
+    level, size, total = scratch.level, boxed.size[2], boxed.total[2]
+    ends = level[END]
+    last = own % size
+    # the last axis's own prices, by code, in the row of its first option
+    alone = scratch.row[ends[1]]
+    for x in range(size):
+        alone[x] = TOO_DEAR
+    for at in range(ends[1], ends[2]):
+        alone[scratch.option[at]] = scratch.price[at]
+    for at in range(ends[1]):
+        scratch.least[at] = -1
+    best, cheapest_last = INFINITE, level[REST, 2]
+    for one in range(ends[0]):
+        if scratch.price[one] + level[REST, 1] >= best:
+            break
+        row_of(boxed, hidden, inside, own, move, need, 0, one, scratch)
+        if scratch.price[one] + level[REST, 1] - cheapest_last + scratch.least[one] >= best:
+            continue
+        for two in range(ends[0], ends[1]):
+            price = scratch.price[one] + scratch.price[two]
+            if price + max(cheapest_last, scratch.least[one]) >= best:
+                break
+            row_of(boxed, hidden, inside, own, move, need, 1, two, scratch)
+            left = best - price - max(scratch.least[one], scratch.least[two])
+            if left <= 0:
+                continue
+            option_one, option_two = scratch.option[one], scratch.option[two]
+            part = crossed(boxed, hidden, inside, own, move, need, option_one, option_two, 0, left)
+            if part < 0:
+                continue
+            price += part
+            first_row, second_row = scratch.row[one], scratch.row[two]
+            least = 4 * TOO_DEAR - 1
+            for x in range(size):
+                least = min(least, first_row[x] + second_row[x] - alone[x])
+            if price + least >= best:
+                continue
+            for x in range(size):
+                known = price + first_row[x] + second_row[x] - alone[x]
+                if known >= best or first_row[x] >= TOO_DEAR or second_row[x] >= TOO_DEAR:
+                    continue
+                sign = 1 if x == total or last == total else -1
+                part = crossed(
+                    boxed, hidden, inside, own, move * sign, need, option_one, option_two, x - last, best - known
+                )
+                if part >= 0:
+                    best = known + part
+                    level[CHOICE, 0], level[CHOICE, 1], level[CHOICE, 2] = option_one, option_two, x
+            if best == 0:
+                return best
+    return best
+
+
+@inner
+def cheapest(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> int:
+    """The price of the cheapest box that moves a cell by `need`, INFINITE if there is none; the box is in `scratch`.
+
+    With `inside` only suppressed cells may move. Of equal boxes the first one found stays.
+    """
+    axes = len(boxed.size)
+    if not prepared(boxed, hidden, inside, own, move, need, scratch):
+        return INFINITE
+    if axes == 3 and boxed.total[2] >= 0:
+        best = by_rows(boxed, hidden, inside, own, move, need, scratch)
+    else:
+        best = by_joining(boxed, hidden, inside, own, need, scratch)
+    if best < INFINITE:
+        for x in range(axes):
+            join(boxed, hidden, inside, own, need, x, scratch.level[CHOICE, x], INFINITE, scratch)
+    return best
+
+
+@inner
+def new_scratch(boxed: Boxed, options: int, cells: int) -> Scratch:
+    """Working memory for one thread."""
+    axes = len(boxed.size)
+    rows = options if axes == 3 and boxed.total[2] >= 0 else 0
+    return Scratch(
+        np.empty(options, np.int64),
+        np.empty(options, np.int32),
+        np.empty(cells, np.int32),
+        np.empty(cells, np.int8),
+        np.empty((6, axes + 1), np.int64),
+        np.empty((rows, boxed.size[axes - 1]), np.int64),
+        np.empty(rows, np.int64),
+    )
+
+
+@compiled
+def boxes_in_order(
+    boxed: Boxed,
+    hidden: Bytes,
+    inside: bool,
+    place: Ints,
+    direction: NDArray[np.int8],
+    need: Ints,
+    options: int,
+    cells: int,
+) -> tuple[Bytes, Ints, NDArray[np.int32], Ints]:
+    """Each task in turn its cheapest box, whose cells become suppressed.
+
+    Returns which tasks have one (uint8[T]), the boxes' lengths (int64[T]), places and amounts one after the other.
+    """
+    scratch = new_scratch(boxed, options, cells)
+    covered, length = np.zeros(len(place), np.uint8), np.zeros(len(place), np.int64)
+    out_place, out_amount, used = np.empty(1024, np.int32), np.empty(1024, np.int64), 0
+    for t in range(len(place)):
+        if cheapest(boxed, hidden, inside, place[t], direction[t], need[t], scratch) >= INFINITE:
+            continue
+        covered[t], length[t] = 1, scratch.level[LENGTH, len(boxed.size)]
+        while used + length[t] > len(out_place):
+            out_place = np.concatenate((out_place, np.empty(len(out_place), np.int32)))
+            out_amount = np.concatenate((out_amount, np.empty(len(out_amount), np.int64)))
+        for x in range(length[t]):
+            out_place[used], out_amount[used] = scratch.place[x], scratch.move[x] * need[t]
+            hidden[scratch.place[x]] = 1
+            used += 1
+    return covered, length, out_place[:used].copy(), out_amount[:used].copy()
+
+
+@compiled
+def price_in_order(
+    boxed: Boxed, hidden: Bytes, place: Ints, direction: NDArray[np.int8], need: Ints, options: int, cells: int
+) -> int:
+    """What the boxes of tasks in turn cost together; tasks without a box cost nothing here."""
+    scratch = new_scratch(boxed, options, cells)
+    total = 0
+    for t in range(len(place)):
+        price = cheapest(boxed, hidden, False, place[t], direction[t], need[t], scratch)
+        if price < INFINITE:
+            total += price
+            if price > 0:
+                for x in range(scratch.level[LENGTH, len(boxed.size)]):
+                    hidden[scratch.place[x]] = 1
+    return total

@@ -1,0 +1,154 @@
+"""Squares between the lines of a table: which lines run side by side, and which cross.
+
+Two lines through a cell x lie along different axes of a product when y on the one and z on the other have a fourth
+corner w, which lies on neither, on a line with y and on a line with z. Compiled, since a table has many of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Cells = NDArray[np.int32]
+
+TRIES = 4
+"""How many cells of each line are tried as y and z."""
+
+
+@njit(cache=True, nogil=True)
+def root_of(group: Ints, at: int) -> int:
+    """The representative of a group; ways are shortened as they are walked."""
+    while group[at] != at:
+        group[at] = group[group[at]]
+        at = group[at]
+    return at
+
+
+@njit(cache=True, nogil=True)
+def shared(start: Ints, cell: Cells, one: int, two: int, out: Cells) -> int:
+    """How many cells two lines share; the first two of them are written to `out`."""
+    p, q, found = start[one], start[two], 0
+    while p < start[one + 1] and q < start[two + 1]:
+        if cell[p] == cell[q]:
+            if found < 2:
+                out[found] = cell[p]
+            found += 1
+            p += 1
+            q += 1
+        elif cell[p] < cell[q]:
+            p += 1
+        else:
+            q += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def lies_on(start: Ints, cell: Cells, line: int, x: int) -> bool:
+    """Whether a cell lies on a line."""
+    low, high = start[line], start[line + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if cell[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < start[line + 1] and cell[low] == x)
+
+
+@njit(cache=True, nogil=True)
+def corner(
+    start: Ints,
+    cell: Cells,
+    cell_start: Ints,
+    cell_line: Cells,
+    one: int,
+    two: int,
+    x: int,
+    y: int,
+    z: int,
+    sides: Ints,
+) -> bool:
+    """Whether y on line `one` and z on line `two`, which meet in x, have a fourth corner.
+
+    If so, the lines opposite to `one` and `two` are written to `sides`.
+    """
+    room = np.zeros(2, np.int32)
+    for p in range(cell_start[y], cell_start[y + 1]):
+        beside_two = cell_line[p]
+        if lies_on(start, cell, beside_two, x) or lies_on(start, cell, beside_two, z):
+            continue
+        for q in range(cell_start[z], cell_start[z + 1]):
+            beside_one = cell_line[q]
+            if lies_on(start, cell, beside_one, x) or lies_on(start, cell, beside_one, y):
+                continue
+            if shared(start, cell, beside_one, beside_two, room) == 1:
+                w = room[0]
+                if not lies_on(start, cell, one, w) and not lies_on(start, cell, two, w):
+                    sides[0], sides[1] = beside_one, beside_two
+                    return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def corners(
+    start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, one: int, two: int, x: int, first: bool, sides: Ints
+) -> tuple[int, int]:
+    """How many pairs of neighbours of x on two lines have a fourth corner, and how many were tried.
+
+    With `first`, the search ends at the first one.
+    """
+    length_one, length_two = start[one + 1] - start[one], start[two + 1] - start[two]
+    at_one, at_two, found, tried = 0, 0, 0, 0
+    while cell[start[one] + at_one] != x:
+        at_one += 1
+    while cell[start[two] + at_two] != x:
+        at_two += 1
+    for a in range(1, min(TRIES, length_one - 1) + 1):
+        y = cell[start[one] + (at_one + a) % length_one]
+        for b in range(1, min(TRIES, length_two - 1) + 1):
+            z = cell[start[two] + (at_two + b) % length_two]
+            tried += 1
+            if corner(start, cell, cell_start, cell_line, one, two, x, y, z, sides):
+                found += 1
+                if first:
+                    return found, tried
+    return found, tried
+
+
+@njit(cache=True, nogil=True)
+def join_parallels(start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, group: Ints) -> None:
+    """Join lines that share two cells, and opposite sides of squares, in the union-find `group` (int64[lines])."""
+    room, sides = np.zeros(2, np.int32), np.zeros(2, np.int64)
+    for x in range(len(cell_start) - 1):
+        for p in range(cell_start[x], cell_start[x + 1]):
+            for q in range(p + 1, cell_start[x + 1]):
+                one, two = cell_line[p], cell_line[q]
+                if shared(start, cell, one, two, room) > 1:
+                    group[root_of(group, one)] = root_of(group, two)
+                elif corners(start, cell, cell_start, cell_line, one, two, x, True, sides)[0]:
+                    group[root_of(group, one)] = root_of(group, sides[0])
+                    group[root_of(group, two)] = root_of(group, sides[1])
+
+
+@njit(cache=True, nogil=True)
+def span_squares(
+    start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, number: Ints, count: int
+) -> tuple[Ints, Ints]:
+    """How many squares lines of two kinds span where they meet, and how many could be (int64[count, count] each)."""
+    squares, tries = np.zeros((count, count), np.int64), np.zeros((count, count), np.int64)
+    sides = np.zeros(2, np.int64)
+    for x in range(len(cell_start) - 1):
+        for p in range(cell_start[x], cell_start[x + 1]):
+            for q in range(p + 1, cell_start[x + 1]):
+                one, two = cell_line[p], cell_line[q]
+                a, b = number[one], number[two]
+                if a == b:
+                    continue
+                found, tried = corners(start, cell, cell_start, cell_line, one, two, x, False, sides)
+                squares[a, b] += found
+                squares[b, a] += found
+                tries[a, b] += tried
+                tries[b, a] += tried
+    return squares, tries
