@@ -8,7 +8,9 @@ import sys
 # Name on the command line -> module with main(arguments: list[str]) -> int.
 COMMANDS = {
     "ablation": "bench.ablation",
+    "history": "bench.history",
     "papers": "bench.papers.command",
+    "peers": "bench.peers",
     "scale": "bench.scale",
     "throughput": "bench.throughput",
     "plane": "bench.plane",

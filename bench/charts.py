@@ -25,6 +25,7 @@ class Axis:
     log: bool
     first: float
     last: float
+    step: float = 1.0
 
     @classmethod
     def over(cls, words: str, values: Sequence[float], log: bool, first: float, last: float) -> Axis:
@@ -35,7 +36,7 @@ class Axis:
             return cls(words, least, most if most > least else 10 * least, True, first, last)
         low, high = min(0.0, *values), max(0.0, *values)
         step = nice_step(max(high - low, 1e-12))
-        return cls(words, step * math.floor(low / step), step * math.ceil(high / step), False, first, last)
+        return cls(words, step * math.floor(low / step), step * math.ceil(high / step), False, first, last, step)
 
     def at(self, value: float) -> float:
         """The pixel of a value."""
@@ -48,8 +49,7 @@ class Axis:
         if self.log:
             low, high = round(math.log10(self.least)), round(math.log10(self.most))
             return [10.0**power for power in range(low, high + 1, max(1, (high - low) // 6))]
-        step = nice_step(self.most - self.least)
-        return [self.least + step * k for k in range(round((self.most - self.least) / step) + 1)]
+        return [self.least + self.step * k for k in range(round((self.most - self.least) / self.step) + 1)]
 
 
 def nice_step(span: float) -> float:
@@ -70,6 +70,17 @@ def text(x: float, y: float, words: str, size: int = 11, anchor: str = "middle",
     """One SVG text."""
     how = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{how}>{escape(words)}</text>'
+
+
+def colours(names: Sequence[str]) -> list[str]:
+    """A fill for each series; `X, published` has a paler shade of the colour of `X, measured`."""
+    bases = list(dict.fromkeys(name.partition(",")[0] for name in names))
+    fills = []
+    for name in names:
+        base, _, who = name.partition(", ")
+        pale = ' fill-opacity="0.45"' if who.startswith("published") else ""
+        fills.append(f'fill="{COLOURS[bases.index(base) % len(COLOURS)]}"{pale}')
+    return fills
 
 
 @dataclass
@@ -98,12 +109,11 @@ class Drawing:
     def legend(self, names: Sequence[str]) -> None:
         """The names of the series above the plot, as many to a line as there is room for."""
         x, y = float(LEFT), 46.0
-        for number_, name in enumerate(names):
-            width = 24 + 6.6 * len(name)
+        for name, fill in zip(names, colours(names), strict=True):
+            width = 28 + 6.2 * len(name)
             if x + width > WIDTH - RIGHT:
                 x, y = float(LEFT), y + 18
-            colour = COLOURS[number_ % len(COLOURS)]
-            self.parts.append(f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="11" height="11" rx="2" fill="{colour}"/>')
+            self.parts.append(f'<rect x="{x:.1f}" y="{y - 9:.1f}" width="11" height="11" rx="2" {fill}/>')
             self.parts.append(text(x + 16, y + 1, name, anchor="start"))
             x += width
 
@@ -111,7 +121,7 @@ class Drawing:
         """The whole text."""
         head = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-            f'height="{HEIGHT}" font-family="Helvetica, Arial, sans-serif" fill="{INK}">'
+            f'height="{HEIGHT}" font-family="Helvetica, Arial, DejaVu Sans, sans-serif" fill="{INK}">'
         )
         back = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>'
         return "\n".join([head, back, text(LEFT, 24, self.title, 14, "start"), *self.parts, "</svg>", ""])
@@ -125,6 +135,7 @@ def bars(title: str, groups: Sequence[str], series: Series, words: str, log: boo
     drawing.vertical(axis)
     drawing.legend(list(series))
     room = (WIDTH - RIGHT - LEFT) / max(1, len(groups))
+    fills = colours(list(series))
     wide = min(34.0, 0.82 * room / max(1, len(series)))
     for g, group in enumerate(groups):
         middle = LEFT + (g + 0.5) * room
@@ -138,7 +149,7 @@ def bars(title: str, groups: Sequence[str], series: Series, words: str, log: boo
             top, foot = sorted((axis.at(value), axis.at(zero)))
             drawing.parts.append(
                 f'<rect x="{x + 1:.1f}" y="{top:.1f}" width="{wide - 2:.1f}" height="{max(foot - top, 0.8):.1f}" '
-                f'fill="{COLOURS[s % len(COLOURS)]}"/>'
+                f"{fills[s]}/>"
             )
     return drawing.svg()
 
@@ -154,11 +165,10 @@ def lines(title: str, points: Points, x_words: str, y_words: str, log: bool = Tr
     drawing.vertical(upright)
     drawing.horizontal(across)
     drawing.legend(list(points))
-    for number_, many in enumerate(points.values()):
-        colour = COLOURS[number_ % len(COLOURS)]
+    for many, fill in zip(points.values(), colours(list(points)), strict=True):
         places = [(across.at(x), upright.at(y)) for x, y in many if not log or min(x, y) > 0]
         if joined and places:
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-            drawing.parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        drawing.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>' for x, y in places]
+            drawing.parts.append(f'<path d="M{path}" stroke-width="2" {fill.replace("fill", "stroke")} fill="none"/>')
+        drawing.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" {fill}/>' for x, y in places]
     return drawing.svg()

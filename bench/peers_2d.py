@@ -37,7 +37,7 @@ def whole_numbers(rows: int, columns: int, share: float, seed: int) -> Table:
     flat = value.ravel()
     level = np.where(model.primary, -(-flat // 10), 0)
     levels = Levels(level, level, np.zeros_like(level))
-    return Table.build(flat, model.lines, status=model.status, levels=levels, name=model.name)
+    return Table.build(flat, model.lines, status=model.status, levels=levels, grid=model.grid, name=model.name)
 
 
 def write_for_peer(table: Table, path: Path) -> None:
@@ -45,7 +45,7 @@ def write_for_peer(table: Table, path: Path) -> None:
     most = int(table.value.max())
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
-        kind = "u" if table.primary[cell] else "s"
+        kind = "u" if table.primary[cell] else "s" if table.suppressible[cell] else "z"
         lower, upper = table.levels.lower[cell], table.levels.upper[cell]
         lines.append(f"{cell} {table.value[cell]} {table.weight[cell]} {kind} 0 {most} {lower}.000 {upper}.000 0")
     lines.append(str(len(table.lines)))

@@ -11,6 +11,7 @@ import csv
 from functools import lru_cache
 from pathlib import Path
 
+from bench.peers_2d import whole_numbers
 from gpuga.table import Table
 from gpuga.table.builders import table_from_frame
 from gpuga.table.generate import class1, class2, herrington, smith2d, smith3d
@@ -20,6 +21,7 @@ SMALL = {
     "class1": "class1:30x30:2",
     "class2": "class2:12x12:1",
     "herrington": "herrington:20x20:5%:1",
+    "whole": "whole:12x12:5%:1",
     "smith2d": "smith2d:20x6:0.1:0.1:1",
     "smith3d": "smith3d:8x5x4:0.1:0.1:0:1",
     "serpell": "serpell:5x5:4:2:1",
@@ -43,6 +45,8 @@ def named_table(name: str) -> Table:
         return class2(rows, columns, seed)
     if kind == "herrington":
         return herrington(rows, columns, float(fields[1].rstrip("%")) / 100, seed)
+    if kind == "whole":
+        return whole_numbers(rows, columns, float(fields[1].rstrip("%")) / 100, seed)
     if kind == "smith2d":
         return smith2d(rows, columns, float(fields[1]), float(fields[2]), seed)
     if kind == "smith3d":

@@ -151,8 +151,8 @@ def _strategy_table(rows: Sequence[Row], number: int, share: str) -> Section | N
         measured_averages.append(statistic(found, "average"))
         figures = [f for s in STATISTICS for f in (_number(given[s][name]), statistic(found, s))]
         body.append((name.replace("_", " / "), counted(mine), *(figure(f) for f in figures)))
-    if not any(measured_averages):
-        return None
+    if not any(measured_averages[:-1]):
+        return None  # the portfolio alone is no comparison
     header = ("strategy", "tables", *(f"{s}, {who}" for s in STATISTICS for who in ("published", "measured")))
     chart = bars(
         f"Table {number}: average cost by strategy, 100x100, {share} % sensitive",

@@ -145,7 +145,11 @@ def _table3(rows: Sequence[Row]) -> Section | None:
     if not body:
         return None
     names = [f"{kind.upper()}-{operator}" for kind, operator in SEARCHES]
-    header = ("size, sensitive, zeros", "tables", *(f"{name}, {who}" for name in names for who in ("publ.", "meas.")))
+    header = (
+        "size, sensitive, zeros",
+        "tables",
+        *(f"{name}, {who}" for name in names for who in ("published", "measured")),
+    )
     words = f"Means of the tables of a class. {OTHER_TABLES} {HOW_ORDERINGS_COUNT}"
     return Section("smith-table-3", "Smith Table III: improvement over the order by weight", header, body, words)
 
@@ -260,7 +264,7 @@ def _table5(rows: Sequence[Row]) -> Section | None:
         body.append((experiment, *entries, proven([row for row in tight if row.method == "exact"]), percent(gap, 2)))
     if not body:
         return None
-    names = [("circuits (ours)",) if c == "circuits" else (f"{c}, publ.", f"{c}, meas.") for c in COLUMNS]
+    names = [("circuits (ours)",) if c == "circuits" else (f"{c}, published", f"{c}, measured") for c in COLUMNS]
     header = (
         "size, sensitive, zeros",
         *(name for pair in names for name in pair),
@@ -293,7 +297,10 @@ def _table6(rows: Sequence[Row]) -> Section | None:
         body.append((column, *entries))
     if all(entry == "–" for line in body for entry in line[2::2]):
         return None
-    header = ("algorithm", *(f"{size}, {who}" for size in ("200x5", "200x50", "4000x10") for who in ("publ.", "meas.")))
+    header = (
+        "algorithm",
+        *(f"{size}, {who}" for size in ("200x5", "200x50", "4000x10") for who in ("published", "measured")),
+    )
     words = (
         f"{OTHER_TABLES} Every measured pattern was audited exactly; `optimal` counts proven optima within the time "
         "allowed. tau-ARGUS's Network method, which protected none, has no counterpart here."

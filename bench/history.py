@@ -1,0 +1,148 @@
+"""A small fixed set of runs, kept over time: python -m bench history [--file FILE].
+
+Every call adds an entry with version, commit, date and processor, and says what got slower or worse since the last
+entry of the same processor. Methods are bounded by generations, so that costs are the same in every run of a version;
+times are CPU seconds. Meant to be run by hand or on a schedule, in less than two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from bench.machine import machine
+from bench.runs import Row, Run, measured, warm_up
+from bench.sections import figure, markdown_table, seconds
+
+RUNS = (
+    Run("history", "2-D", "herrington:60x60:1%:1", "hypercube"),
+    Run("history", "2-D", "herrington:60x60:1%:1", "shortest-path"),
+    Run("history", "2-D", "herrington:60x60:1%:1", "heurgene", options={"generations": 100}),
+    Run("history", "2-D", "herrington:60x60:1%:1", "gensup"),
+    Run("history", "2-D", "herrington:60x60:1%:1", "circuits", options={"generations": 3}),
+    Run("history", "2-D", "herrington:60x60:3%:1", "exact", seconds=10.0),
+    Run("history", "2-D", "class1:100x100:1", "circuits", options={"generations": 3}),
+    Run("history", "2-D", "class1:100x100:1", "exact", seconds=10.0),
+    Run("history", "2-D", "class2:100x100:1", "circuits", options={"generations": 3}),
+    Run("history", "2-D", "smith2d:200x50:0.10:0.25:16", "ordering-ga", options={"variant": "group-k"}),
+    Run("history", "3-D", "smith3d:20x10x10:0.1:0.1:0:1", "hypercube"),
+    Run("history", "3-D", "smith3d:20x10x10:0.1:0.1:0:1", "circuits", options={"generations": 2}),
+    Run("history", "3-D", "smith3d:30x14x6:0.1:0.2:2:1", "modular"),
+    Run("history", "3-D", "smith3d:100x27x18:0.30:0.49:0:1", "hypercube"),
+    Run("history", "small", "serpell:8x8:13:13:1", "classical-ip"),
+)
+SLOWER, LEAST_SECONDS = 1.3, 0.5
+"""A run counts as slower when it takes so many times, and so many seconds, longer than before."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run of one day."""
+
+    date: str
+    version: str
+    commit: str
+    processor: str
+    table: str
+    method: str
+    cost: float | None
+    lower_bound: float | None
+    cpu_seconds: float
+    audit_cpu_seconds: float | None
+    fault: str
+
+    @classmethod
+    def of(cls, row: Row, here: dict[str, str]) -> Entry:
+        """The entry of a finished row on this machine."""
+        return cls(
+            here["date"],
+            here["gpuga"],
+            here["commit"],
+            here["processor"],
+            row.table,
+            row.method,
+            row.cost,
+            row.lower_bound,
+            row.cpu_seconds,
+            row.audit_cpu_seconds,
+            row.fault,
+        )
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """All entries of the file, oldest first."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    numbers = ("cost", "lower_bound", "cpu_seconds", "audit_cpu_seconds")
+    return [Entry(**{n: (float(v) if v else None) if n in numbers else v for n, v in line.items()}) for line in lines]  # type: ignore[arg-type]
+
+
+def append_entries(path: Path, entries: Sequence[Entry]) -> None:
+    """Add entries at the end."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [f.name for f in fields(Entry)], lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerows(asdict(entry) for entry in entries)
+
+
+def findings(before: Sequence[Entry], now: Sequence[Entry]) -> list[str]:
+    """What got worse or slower since the last entry of the same run on the same processor."""
+    last = {(e.processor, e.table, e.method): e for e in before}
+    said = []
+    for entry in now:
+        old = last.get((entry.processor, entry.table, entry.method))
+        if old is None:
+            continue
+        what = f"{entry.method} on {entry.table}"
+        if entry.fault and not old.fault:
+            said.append(f"worse: {what} fails now: {entry.fault}")
+        if entry.cost is not None and old.cost is not None and entry.cost > old.cost:
+            said.append(f"worse: {what} costs {figure(entry.cost, 1)}, was {figure(old.cost, 1)} at {old.commit}")
+        if old.lower_bound is not None and (entry.lower_bound or 0.0) < old.lower_bound:
+            said.append(
+                f"worse: the bound of {what} is {figure(entry.lower_bound, 1)}, was {figure(old.lower_bound, 1)}"
+            )
+        spent, used = _spent(entry), _spent(old)
+        if spent > SLOWER * used and spent > used + LEAST_SECONDS:
+            said.append(f"slower: {what} takes {seconds(spent)} CPU s, took {seconds(used)} at {old.commit}")
+    return said
+
+
+def _spent(entry: Entry) -> float:
+    return entry.cpu_seconds + (entry.audit_cpu_seconds or 0.0)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the set, add the entry, compare with the last one."""
+    parser = argparse.ArgumentParser(prog="python -m bench history", description=__doc__)
+    parser.add_argument("--file", type=Path, default=Path("bench/out/history.csv"))
+    given = parser.parse_args(arguments)
+    here, warm = machine(), set[tuple[str, str]]()
+    now = []
+    for run in RUNS:
+        warm_up(run, warm)
+        now.append(Entry.of(measured(run), here))
+    before = read_entries(given.file)
+    append_entries(given.file, now)
+    body = [
+        (e.table, e.method, figure(e.cost, 1), figure(e.lower_bound, 1), seconds(_spent(e)), e.fault or "safe")
+        for e in now
+    ]
+    print(markdown_table(("table", "method", "cost", "lower bound", "CPU s", "verdict"), body))
+    said = findings(before, now)
+    print(
+        "\n".join(said)
+        if said
+        else "nothing got slower or worse"
+        if before
+        else "the first entry: nothing to compare with"
+    )
+    return 0
