@@ -1,7 +1,9 @@
-"""Patterns per second of every back end on one Herrington table: totals, safety, clean-up and swaps.
+"""Patterns per second of every back end on Herrington tables: totals, safety, clean-up and swaps.
 
 A 100x100 table with 1 % sensitive cells (200 levels).  The population is what an engine meets: a third are crossovers
 of cleaned solutions, a third have lost three cells and gained five, a third are unions of circuits from two parents.
+Then the same for growing populations and growing tables. What it takes to bring patterns to a back end and back is
+shown apart from the operations; what memory alone would allow is an estimate, and called so.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.python_evaluate import PythonPlane, evaluate
+from bench.roofline import bandwidth, bytes_per_pattern
 from gpuga.kernels import Backend, Lines, Patterns, Plane, Pool, Stream, Tasks, get_backend, plane_lines
 from gpuga.kernels.layout import FlowTasks
 from gpuga.kernels.probe import cuda_problem
@@ -36,6 +39,8 @@ OPERATIONS = {
     "b+c": "both",
     "d": "redundancy removal",
     "e": "swap gains of all levels with one partner",
+    "in": "bringing patterns to the back end",
+    "out": "bringing patterns back",
 }
 # Slow back ends and operations are timed on fewer patterns; the rows say how many.
 SAMPLE = {("numpy", "b"): 64, ("numpy", "c"): 8, ("numpy", "b+c"): 8, ("numpy", "d"): 1, ("numpy", "e"): 64}
@@ -44,7 +49,10 @@ CLEANED = 512
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement; `note` says why there are no figures, `cpu_seconds` what all threads took together."""
+    """One measurement; `note` says why there are no figures, or to which series it belongs.
+
+    `cpu_seconds` is what all threads took together, `table` the inner rows and columns.
+    """
 
     operation: str
     backend: str
@@ -53,6 +61,7 @@ class Row:
     patterns_per_second: float | None
     note: str = ""
     cpu_seconds: float | None = None
+    table: str = ""
 
 
 @dataclass
@@ -76,6 +85,11 @@ class Workload:
         cell = np.flatnonzero(table.levels.upper > 0)
         both = np.stack([table.levels.upper[cell], table.levels.lower[cell]], axis=1).ravel()
         self.tasks = Tasks.of(np.repeat(plane.place[cell], 2), np.tile([1, -1], len(cell)), both)
+
+    @property
+    def size(self) -> str:
+        """Rows and columns, as the rows of results name it."""
+        return f"{self.rows}x{self.columns}"
 
     @cached_property
     def plane(self) -> Plane:
@@ -176,7 +190,13 @@ def runs(work: Workload, backend: Backend, patterns: Bools, chromosomes: Int32) 
     def swaps() -> None:
         backend.swap_gains(work.pool, chromosomes, uses, work.weights, work.primary, pairs)
 
-    return {"b": totals, "c": safety, "b+c": both, "d": clean, "e": swaps}
+    def bring() -> None:
+        backend.pack(patterns, work.plane.columns)
+
+    def fetch() -> None:
+        backend.unpack(packed)
+
+    return {"b": totals, "c": safety, "b+c": both, "d": clean, "e": swaps, "in": bring, "out": fetch}
 
 
 def measure(work: Workload, name: str, patterns: Bools, chromosomes: Int32, repeats: int) -> list[Row]:
@@ -190,7 +210,7 @@ def measure(work: Workload, name: str, patterns: Bools, chromosomes: Int32, repe
         count = min(count, len(patterns))
         run = runs(work, backend, patterns[:count], chromosomes[:count])[operation]
         seconds, worked = timed(run, 1 if name == "numpy" else repeats)
-        rows.append(Row(operation, name, count, seconds, count / seconds, cpu_seconds=worked))
+        rows.append(Row(operation, name, count, seconds, count / seconds, "", worked, work.size))
     return rows
 
 
@@ -211,22 +231,45 @@ def measure_python(work: Workload, patterns: Bools) -> Row:
     safe = get_backend("cpu").safe(patterns, work.plane, work.tasks)
     if unsafe != (~safe).sum(axis=1).tolist():
         raise RuntimeError("plain Python and the cpu back end disagree")
-    return Row("b+c", "python", len(patterns), seconds, len(patterns) / seconds)
+    return Row("b+c", "python", len(patterns), seconds, len(patterns) / seconds, table=work.size)
 
 
-def measure_growth(work: Workload, sizes: list[int], repeats: int) -> list[Row]:
-    """The cpu back end on populations of several sizes."""
-    rows, backend = [], get_backend("cpu")
+def measure_growth(work: Workload, name: str, sizes: list[int], repeats: int) -> list[Row]:
+    """A back end on populations of several sizes."""
+    rows, backend = [], get_backend(name)
     patterns, chromosomes = work.population(max(sizes))
     for size in sizes:
         seconds, worked = timed(runs(work, backend, patterns[:size], chromosomes[:size])["b+c"], repeats)
-        rows.append(Row("b+c", "cpu", size, seconds, size / seconds, "growth", worked))
+        rows.append(Row("b+c", name, size, seconds, size / seconds, "growth", worked, work.size))
     return rows
 
 
+def measure_tables(name: str, sizes: list[int], count: int, seed: int, repeats: int) -> list[Row]:
+    """A back end on square tables of several sizes, with the same number of patterns."""
+    rows, backend = [], get_backend(name)
+    for size in sizes:
+        work = Workload(size, size, seed)
+        work.solve(16)
+        patterns, chromosomes = work.population(count)
+        chosen = runs(work, backend, patterns, chromosomes)
+        for operation in ("b+c", "in", "out"):
+            seconds, worked = timed(chosen[operation], repeats)
+            rows.append(Row(operation, name, count, seconds, count / seconds, "table size", worked, work.size))
+    return rows
+
+
+def estimate_roof(work: Workload, name: str) -> list[Row]:
+    """What memory alone would allow each operation, as rows that say that they are an estimate."""
+    speed = bandwidth(name)
+    note = f"estimate: memory roof at {speed / 1e9:.1f} GB/s"
+    needed = bytes_per_pattern(work.plane.cells, work.plane.rows + work.plane.columns, len(work.tasks))
+    return [Row(operation, name, 0, None, speed / size, note, None, work.size) for operation, size in needed.items()]
+
+
 def show(rows: list[Row]) -> None:
-    """The figures as a table of operations by back ends, the ratios and the growth."""
-    main = [row for row in rows if row.note != "growth"]
+    """The figures as a table of operations by back ends, the ratios, the growth and the estimates."""
+    series = ("growth", "table size", "estimate")
+    main = [row for row in rows if not row.note.startswith(series)]
     names = ["python", "numpy", "cpu", "cuda"]
     print("patterns per second" + "".join(f"{name:>12}" for name in names))
     for operation in OPERATIONS:
@@ -242,17 +285,22 @@ def show(rows: list[Row]) -> None:
         if ("b+c", slow) in speed:
             print(f"cpu is {speed['b+c', 'cpu'] / speed['b+c', slow]:,.0f} times {slow} on (b)+(c)")
     for row in rows:
-        if row.note == "growth" and row.seconds is not None:
+        what = f"{row.backend}, ({row.operation}), {row.table}"
+        if row.note in series and row.seconds is not None:
             each = 1e6 * row.seconds / row.patterns
-            print(f"cpu, (b)+(c), {row.patterns:>6} patterns: {each:,.0f} microseconds per pattern")
+            print(f"{what}, {row.patterns:>6} patterns: {each:,.1f} microseconds per pattern")
+        elif row.note.startswith("estimate") and (row.operation, row.backend) in speed:
+            share = speed[row.operation, row.backend] / (row.patterns_per_second or 1.0)
+            print(f"{what}: {100 * share:.2g} % of {row.patterns_per_second:,.0f} patterns per second, {row.note}")
 
 
 def main(arguments: list[str]) -> int:
-    """python -m bench throughput [--json FILE] [--patterns N] [--seed N]."""
+    """python -m bench throughput [--json FILE] [--patterns N] [--size N] [--sizes N,N,...] [--seed N]."""
     parser = argparse.ArgumentParser(prog="python -m bench throughput", description=__doc__)
     parser.add_argument("--json", type=Path, help="write the rows to this file")
     parser.add_argument("--patterns", type=int, default=4096)
     parser.add_argument("--size", type=int, default=100, help="inner rows and columns of the table")
+    parser.add_argument("--sizes", default="30,60,100,200", help="sizes of tables to go through, or none")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
@@ -260,15 +308,17 @@ def main(arguments: list[str]) -> int:
     work.solve(32)
     patterns, chromosomes = work.population(options.patterns)
     rows = [measure_python(work, patterns[: min(12, options.patterns)])]
-    for name in ("numpy", "cpu"):
+    rows += measure(work, "numpy", patterns, chromosomes, options.repeats)
+    populations = [size for size in (64, 256, 1024, 4096, 16384) if size <= 4 * options.patterns]
+    tables = [int(size) for size in options.sizes.split(",") if size]
+    for name in ("cpu", *(["cuda"] if cuda_problem() is None else [])):
         rows += measure(work, name, patterns, chromosomes, options.repeats)
-    if cuda_problem() is None:
-        rows += measure(work, "cuda", patterns, chromosomes, options.repeats)
-    else:
+        rows += measure_growth(work, name, populations, options.repeats)
+        rows += measure_tables(name, tables, min(1024, options.patterns), options.seed, options.repeats)
+        rows += estimate_roof(work, name)
+    if cuda_problem() is not None:
         print(f"cuda: {cuda_problem()}", file=sys.stderr)
         rows += [Row(operation, "cuda", options.patterns, None, None, "no device") for operation in OPERATIONS]
-    sizes = [size for size in (64, 256, 1024, 4096, 16384) if size <= 4 * options.patterns]
-    rows += measure_growth(work, sizes, options.repeats)
     show(rows)
     if options.json is not None:
         partial = options.json.with_name(f".{options.json.name}.part")
