@@ -82,7 +82,7 @@ def certify(
 
 
 @inner
-def _share(multiplier: int, capacity: int, rhs: int) -> int:
+def share(multiplier: int, capacity: int, rhs: int) -> int:
     """`multiplier * min(capacity, rhs) / rhs`, rounded up, without overflow."""
     if capacity >= rhs:
         return multiplier
@@ -115,7 +115,7 @@ def _subtract(
                 else:
                     continue
                 if capacity > 0:
-                    share = coefficient(capacity, covered[i, j], shape)
-                    reduced[i, j] -= _share(fixed[c], share, shape[3])
+                    own = coefficient(capacity, covered[i, j], shape)
+                    reduced[i, j] -= share(fixed[c], own, shape[3])
         for place in cover[start[c] : start[c + 1]]:
             covered[place // width, place % width] = False

@@ -13,7 +13,9 @@ so validity needs no tolerance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +62,10 @@ class Cut:
         """The coefficients of the given candidate places (int64)."""
         return _coefficients(net, places, self.rows, self.columns, self.cover, self.shape)
 
+    def plain(self) -> Cut:
+        """The cut that this one was made of."""
+        return plain_cut(self.rows, self.columns, self.need)
+
     def rounded(self, net: Network, cover: Ints, divisor: int) -> Cut | None:
         """This plain cut with a cover complemented, divided and rounded; None if that asks for nothing."""
         capacity = crossing(net, cover, self.rows, self.columns, self.need)
@@ -76,14 +82,12 @@ def cut_of(net: Network, forced: Ints, levels: Levels, q: int, rows: Bytes, colu
     """The plain cut of level q over a node set; None where forced places already carry the need."""
     need = int(levels.need[q])
     left = residual_need(net, forced, rows, columns, int(levels.place[q]), need)
-    if left <= 0:
-        return None
-    return Cut(rows.copy(), columns.copy(), left, np.zeros(0, np.int64), whole_divisor(left), left, left)
+    return plain_cut(rows.copy(), columns.copy(), left) if left > 0 else None
 
 
-def whole_divisor(need: int) -> int:
-    """A divisor by which nothing is divided: only the cover tells."""
-    return 2 * need + 1
+def plain_cut(rows: Bytes, columns: Bytes, need: int) -> Cut:
+    """The cut over a node set as it is; its divisor is so large that nothing is divided."""
+    return Cut(rows, columns, need, np.zeros(0, np.int64), 2 * need + 1, need, need)
 
 
 def step(value: int, divisor: int, rest: int) -> int:
@@ -149,13 +153,62 @@ def residual_need(net: Network, forced: Ints, rows: Bytes, columns: Bytes, own: 
     return left
 
 
+class Stack(NamedTuple):
+    """Plain cuts one above the other: node sets (uint8[K, R], uint8[K, C]) and needs (int64[K])."""
+
+    rows: Bytes
+    columns: Bytes
+    need: Ints
+
+
+def stacked(cuts: Sequence[Cut]) -> Stack:
+    """The node sets and needs of plain cuts, at least one."""
+    need = np.array([cut.need for cut in cuts], np.int64)
+    return Stack(np.array([cut.rows for cut in cuts]), np.array([cut.columns for cut in cuts]), need)
+
+
+def violated_roundings(
+    net: Network, cuts: Sequence[Cut], stack: Stack, places: Ints, x: Floats, least: float
+) -> list[tuple[float, Cut]]:
+    """The best rounding of each plain cut that a point violates by more than `least`, the worst first.
+
+    `places` are the candidates with positive `x` (float64), by falling x.
+    """
+    violation, divisor, start, cover = _best_roundings(net, places, x, stack, least)
+    found = []
+    for c in np.flatnonzero(violation > least).tolist():
+        rounded = cuts[c].rounded(net, cover[start[c] : start[c + 1]], int(divisor[c]))
+        if rounded is not None:
+            found.append((float(violation[c]), rounded))
+    return sorted(found, key=lambda pair: -pair[0])
+
+
 @compiled
-def best_rounding(
+def _best_roundings(
+    net: Network, places: Ints, x: Floats, stack: Stack, least: float
+) -> tuple[Floats, Ints, Ints, Ints]:
+    """Violation, divisor and cover of the best rounding of each cut, covers one after the other."""
+    count = len(stack.need)
+    violation, divisor, start = np.zeros(count), np.ones(count, np.int64), np.zeros(count + 1, np.int64)
+    covers = np.zeros(256, np.int64)
+    for c in range(count):
+        violation[c], cover, divisor[c] = _best_rounding(net, places, x, stack.rows[c], stack.columns[c], stack.need[c])
+        start[c + 1] = start[c]
+        if violation[c] > least:
+            start[c + 1] += len(cover)
+            while start[c + 1] > len(covers):
+                covers = np.concatenate((covers, np.zeros_like(covers)))
+            covers[start[c] : start[c + 1]] = cover
+    return violation, divisor, start, covers
+
+
+@inner
+def _best_rounding(
     net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, need: int
 ) -> tuple[float, Ints, int]:
     """How much the point violates the best rounding of a plain cut, its cover and its divisor.
 
-    `places` are the candidates with positive `x` (float64), by falling x. Covers are prefixes of them.
+    Covers are prefixes of `places`.
     """
     capacity = crossing(net, places, rows, columns, need)
     used = np.flatnonzero(capacity > 0)

@@ -9,6 +9,7 @@ is up.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from gpuga.bounds.branching import Branched, branch
 from gpuga.bounds.general_exact import general_exact
 from gpuga.bounds.guided import guided_costs, guided_pattern
-from gpuga.bounds.proof_tree import MOST_NODES, prove
+from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
 from gpuga.context import Clock, Context
@@ -37,10 +38,10 @@ NODES = 2000
 TREE_COLUMNS = 800
 FIRST_NODES = 400
 
-BY_BRANCHING = "branch and bound (floating point)"
-"""Bounds of this kind rest on the solver's tolerances; the others are exact."""
-
 BY_TREE = "branch and bound (exact)"
+
+SHARE_OF_TREE = 0.5
+"""Of a limited time, the last part that is kept for bounding in exact arithmetic."""
 
 
 def exact(table: Table, context: Context) -> Found:
@@ -59,7 +60,11 @@ def exact(table: Table, context: Context) -> Found:
 
 @dataclass
 class Search:
-    """The state of one search: the incumbent `best`, the bound `lower`, the relaxation between them."""
+    """The state of one search: the incumbent `best`, the proven bound `lower`, the relaxation between them.
+
+    `believed` is what the solver's floats say no pattern undercuts: it steers the search, and is never printed
+    as proven.
+    """
 
     problem: PlaneProblem
     context: Context
@@ -74,7 +79,9 @@ class Search:
         self.cost = self.problem.cost(self.best)
         self.relaxation = Relaxation(self.problem, self.best)
         self.lower = 0
+        self.believed = 0
         self.exhausted = False
+        self.learnt = False
         self.tree_columns = float("inf")
         self.core = CORE_COLUMNS
         self.widest = MOST_EXACT_COLUMNS
@@ -92,21 +99,17 @@ class Search:
         settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
             if self._columns() <= min(TREE_COLUMNS, 0.7 * self.tree_columns):
-                self._search_tree(FIRST_NODES)
+                self._search_tree(clock.part(0.7), FIRST_NODES)
+            elif self._nothing_to_learn() or self.believed >= self.cost:
+                self._search_tree(clock)
             else:
                 settled = self._round(settled)
             self.context.progress.advance(best=self.cost, bound=self.lower)
-        if self.proven and self.kind == BY_BRANCHING:
-            self._search_tree(MOST_NODES)
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
 
     def proven_bound(self) -> Bound:
-        """What holds in exact arithmetic; a bound that rests on the solver's word is only noted in the details."""
-        lower, kind = self.lower, self.kind
-        if kind == BY_BRANCHING:
-            self.details.update(solver_bound=self.problem.base_cost + lower)
-            lower, kind = self.relaxation.bound, "cutting planes"
-        return Bound(self.problem.base_cost + lower, kind, self.context.clock.spent())
+        """What holds in exact arithmetic."""
+        return Bound(self.problem.base_cost + self.lower, self.kind, self.context.clock.spent())
 
     @property
     def proven(self) -> bool:
@@ -123,13 +126,18 @@ class Search:
         """How many candidates a cheaper pattern could contain."""
         return int((self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)).sum())
 
-    def _search_tree(self, most_nodes: int) -> None:
+    def _nothing_to_learn(self) -> bool:
+        """Whether more integer patterns of the solver would not help, or the time left is better spent on bounds."""
+        clock = self.context.clock
+        return self.learnt or (clock.seconds is not None and clock.left() < SHARE_OF_TREE * clock.seconds)
+
+    def _search_tree(self, clock: Clock, most_nodes: float = math.inf) -> None:
         """Branch and bound in exact arithmetic; with few columns left it ends soonest."""
         self.tree_columns = self._columns()
-        outcome = prove(self.relaxation, self, self.context.clock.part(0.7), most_nodes)
+        outcome = prove(self.relaxation, self, clock, most_nodes)
         self.details.update(proof_nodes=outcome.nodes)
-        if outcome.closed:
-            self.lower, self.kind = self.cost, BY_TREE
+        self._raise_lower(outcome.bound, BY_TREE)
+        self.exhausted = outcome.undecided
 
     def _round(self, settled: int) -> int:
         """One branch and bound; returns how many rounds in a row ended without a violated level."""
@@ -137,18 +145,16 @@ class Search:
         useful = (self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)) | self.best
         whole = int(useful.sum()) <= self.widest
         allowed = useful if whole else self._narrow(useful)
-        gap = min(0.02, 0.3 * (self.cost - self.lower) / max(1, self.cost)) if not settled else 0.0
+        gap = min(0.02, 0.3 * (self.cost - self.believed) / max(1, self.cost)) if not settled else 0.0
         answer = branch(self.relaxation, allowed, self.best, gap, NODES, self.context.clock.part(0.5))
         if whole:
-            self._raise_lower(self._rounded(answer.dual_bound), BY_BRANCHING)
+            self.believed = max(self.believed, min(self.cost, self._rounded(answer.dual_bound)))
         added = self._learn(answer)
         if added:
             self.relaxation.tighten(self.context.clock.part(0.15))
             self._raise_lower(self.relaxation.bound)
             return 0
-        # solved to the end without a violated level: where sliding levels were turned into fixed ones the
-        # incumbent may still be dearer than the bound, and no round will change that
-        self.exhausted = whole and answer.finished and gap == 0.0
+        self.learnt = whole and gap == 0.0
         if not whole and settled:
             self.core = int(1.6 * self.core)
             if self.core >= int(useful.sum()):
@@ -227,3 +233,4 @@ class Search:
         """A bound and how it was made; the incumbent's own cost is the most that can be proven."""
         if min(bound, self.cost) > self.lower:
             self.lower, self.kind = min(bound, self.cost), kind
+        self.believed = max(self.believed, self.lower)

@@ -1,36 +1,39 @@
-"""A branch and bound whose every leaf is closed in exact arithmetic: what turns a solver's word into a proof.
+"""A branch and bound whose every node is bounded in exact arithmetic: what turns a solver's word into a proof.
 
-The tree claims that no safe pattern is cheaper than the incumbent. Each node fixes some cells; its linear program
-proposes multipliers, and the node is closed when the bound they give, recomputed in integers, reaches the
-incumbent. Cells that the root's certificate rules out are left out from the start.
+Each node fixes some cells; its linear program proposes multipliers, and the bound they give, recomputed in integers,
+is the node's. No safe pattern is cheaper than the least bound of the open nodes, or than the incumbent: a proof of
+optimality once no node is open, and a valid bound at any time before. Nodes are taken by rising bound. Cells that
+the root's certificate rules out are left out from the start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.certificate import RATIO_BITS, SAFE_BITS
 from gpuga.bounds.cuts import Cut
-from gpuga.bounds.relaxation import Relaxation, new_solver
+from gpuga.bounds.program import Program
+from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Rounded, half_cuts
 from gpuga.context import Clock
 from gpuga.table.table import Ints
 
 Floats = NDArray[np.float64]
+Fixed = tuple[int, ...]
 
-MOST_NODES = 6000
 ROUNDS_AT_ROOT = 30
 ROUNDS_AT_NODE = 2
 WHOLE = 1e-6
 NODES_BETWEEN_OFFERS = 25
 BRANCHES_TRIED = 8
 BRANCH_ITERATIONS = 40
+RELIABLE = 4
+"""Trials of both branches of a place after which their mean is believed."""
 
 
 class Incumbent(Protocol):
@@ -44,130 +47,93 @@ class Incumbent(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """`closed`: no safe pattern is cheaper than the incumbent of now. `nodes`: how many it took."""
+    """No safe pattern costs less than `bound`; where `closed`, none less than the incumbent of now.
 
+    `undecided` says that no more nodes would raise the bound.
+    """
+
+    bound: int
     closed: bool
+    undecided: bool
     nodes: int
 
 
-def prove(relaxation: Relaxation, incumbent: Incumbent, clock: Clock, most_nodes: int = MOST_NODES) -> Outcome:
-    """Whether no safe pattern undercuts the incumbent; gives up after `most_nodes` nodes or when time is up.
+@dataclass(order=True, frozen=True)
+class Node:
+    """Cells fixed by position, and a proven bound; of equal bounds the deepest comes first."""
+
+    bound: int
+    depth: int
+    number: int
+    published: Fixed = ()
+    suppressed: Fixed = ()
+
+    def child(self, at: int, hidden: int, bound: int, number: int) -> Node:
+        """The node with one more cell fixed."""
+        published = self.published if hidden else (*self.published, at)
+        suppressed = (*self.suppressed, at) if hidden else self.suppressed
+        return Node(max(bound, self.bound), self.depth - 1, number, published, suppressed)
+
+
+def prove(relaxation: Relaxation, incumbent: Incumbent, clock: Clock, most_nodes: float = math.inf) -> Outcome:
+    """Bound what safe patterns cost; ends when none can undercut the incumbent, after `most_nodes` or in time.
 
     Points met on the way are offered to the incumbent, which may become cheaper meanwhile.
     """
-    allowed = relaxation.problem.candidate & ~relaxation.certificate.removable(incumbent.cost)
-    relaxation.add_places(np.flatnonzero(allowed.ravel() & ~relaxation.in_core))
-    tree = _Tree(relaxation, np.flatnonzero(allowed), incumbent.cost)
-    pending: list[tuple[Ints, Ints]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-    nodes = 0
-    while pending:
-        if nodes >= most_nodes or clock.expired():
-            return Outcome(False, nodes)
-        published, suppressed = pending.pop()
+    tree = _Tree(relaxation, incumbent, clock)
+    heap, nodes = [Node(relaxation.bound, 0, 0)], 0
+    undecided: list[int] = []
+    while heap and heap[0].bound < incumbent.cost and nodes < most_nodes and not clock.expired():
+        node = heapq.heappop(heap)
         nodes += 1
-        x = tree.open_point(published, suppressed, nodes == 1, clock)
-        if x is None:
-            continue
-        distance = np.minimum(x, 1.0 - x)
-        whole = distance.max(initial=0.0) < WHOLE
-        if whole or nodes % NODES_BETWEEN_OFFERS == 1:
-            tree.cost = incumbent.try_point(tree.grid(x))
-        if not whole:
-            at = tree.best_branch(published, suppressed, distance)
-            pending.append((np.append(published, at), suppressed))
-            pending.append((published, np.append(suppressed, at)))
-        elif tree.open_point(published, suppressed, False, clock) is None:
-            continue
+        children = tree.expand(node)
+        if children is None:
+            undecided.append(node.bound)
         else:
-            # a whole point below the incumbent that violates no cut and yet is no safe pattern: sliding levels
-            # are not among the cuts
-            return Outcome(False, nodes)
-    return Outcome(True, nodes)
+            for child in children:
+                heapq.heappush(heap, child)
+    bound = min(incumbent.cost, *undecided, *(node.bound for node in heap[:1]))
+    return Outcome(bound, bound >= incumbent.cost, bool(undecided) and bound == min(undecided), nodes)
 
 
 class _Tree:
-    """The linear program over the allowed places and its exact counterpart."""
+    """The program over the allowed places and what branching has taught so far."""
 
-    def __init__(self, relaxation: Relaxation, places: Ints, cost: int) -> None:
-        self.relaxation, self.places, self.cost = relaxation, places, cost
-        self.problem, self.unit = relaxation.problem, relaxation.unit
-        self.weight = self.problem.weight.ravel()[places]
-        self.matrix = np.zeros((0, len(places)), np.int64)
-        self.rhs = np.zeros(0, np.int64)
-        self.known: set[Any] = set()
-        self.cuts: list[Cut | Rounded] = []
-        # an artificial column that meets every cut at the incumbent's price keeps all programs feasible
-        self.solver = new_solver(np.append(self.weight, cost + relaxation.step) / self.unit)
-        self.solver.changeColBounds(len(places), 0.0, highspy.kHighsInf)
-        self.add(relaxation.cuts)
+    def __init__(self, relaxation: Relaxation, incumbent: Incumbent, clock: Clock) -> None:
+        self.relaxation, self.incumbent, self.clock = relaxation, incumbent, clock
+        self.problem = relaxation.problem
+        allowed = self.problem.candidate & ~relaxation.certificate.removable(incumbent.cost)
+        relaxation.add_places(np.flatnonzero(allowed.ravel() & ~relaxation.in_core))
+        self.places = np.flatnonzero(allowed)
+        self.program = Program(relaxation, self.places, incumbent.cost + relaxation.step)
+        self.program.add(relaxation.cuts)
+        self.weight = self.program.weight
+        self.gain = np.zeros((2, len(self.places)))
+        self.trials = np.zeros((2, len(self.places)), np.int64)
+        self.numbers = 0
 
-    def add(self, cuts: Sequence[Cut | Rounded]) -> int:
-        """Add rows that are not there yet; how many."""
-        fresh = [cut for cut in {cut.key: cut for cut in cuts}.values() if cut.key not in self.known]
-        if not fresh:
-            return 0
-        self.known.update(cut.key for cut in fresh)
-        self.cuts += fresh
-        coefficient = np.array([cut.coefficients(self.problem.net, self.places) for cut in fresh])
-        rhs = np.array([cut.rhs for cut in fresh], np.int64)
-        value = np.hstack([coefficient / rhs[:, None], np.ones((len(fresh), 1))])
-        row, column = np.nonzero(value)
-        start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(fresh)))])[:-1]
-        self.solver.addRows(
-            len(fresh),
-            np.ones(len(fresh)),
-            np.full(len(fresh), highspy.kHighsInf),
-            len(row),
-            start.astype(np.int32),
-            column.astype(np.int32),
-            value[row, column],
-        )
-        shift = np.maximum(0, np.ceil(np.log2(rhs + 1.0)).astype(np.int64) - RATIO_BITS)
-        rounded = np.where((coefficient > 0) & (shift > 0)[:, None], (coefficient >> shift[:, None]) + 1, coefficient)
-        self.rhs = np.concatenate([self.rhs, rhs >> shift])
-        self.matrix = np.vstack([self.matrix, np.minimum(rounded, (rhs >> shift)[:, None])])
-        return len(fresh)
+    def expand(self, node: Node) -> list[Node] | None:
+        """The open children of a node; None if it can be neither closed nor divided.
 
-    def open_point(self, published: Ints, suppressed: Ints, root: bool, clock: Clock) -> Floats | None:
-        """A point of the node that nothing excludes, None once the node is closed."""
-        count = len(self.places)
-        rounds = ROUNDS_AT_ROOT if root else ROUNDS_AT_NODE
-        low, high = np.zeros(count), np.ones(count)
-        high[published] = 0.0
-        low[suppressed] = 1.0
-        self.solver.changeColsBounds(count, np.arange(count, dtype=np.int32), low, high)
-        while True:
-            self.solver.run()
-            solution = self.solver.getSolution()
-            x: Floats = np.clip(np.array(solution.col_value)[:count], 0.0, 1.0)
-            if self._closed(np.array(solution.row_dual) * self.unit, low, high):
-                return None
-            whole = np.minimum(x, 1.0 - x).max(initial=0.0) < WHOLE
-            if (rounds <= 0 and not whole) or clock.expired():
-                return x
-            rounds -= 1
-            if not self._cut_off(x, whole, root):
-                return x
-
-    def best_branch(self, published: Ints, suppressed: Ints, distance: Floats) -> int:
-        """The place whose two branches both raise the bound most, tried on the most promising few."""
-        promising = np.argsort(-distance * np.sqrt(self.weight + 1.0), kind="stable")[:BRANCHES_TRIED]
-        promising = promising[distance[promising] >= WHOLE]
-        base = float(self.solver.getInfo().objective_function_value)
-        best, best_score = int(promising[0]), -1.0
-        self.solver.setOptionValue("simplex_iteration_limit", BRANCH_ITERATIONS)
-        for at in promising:
-            gains = []
-            for value in (0.0, 1.0):
-                self.solver.changeColBounds(int(at), value, value)
-                self.solver.run()
-                gains.append(max(0.0, float(self.solver.getInfo().objective_function_value) - base))
-            self.solver.changeColBounds(int(at), 0.0, 1.0)
-            score = max(gains[0], 1e-6) * max(gains[1], 1e-6)
-            if score > best_score:
-                best, best_score = int(at), score
-        self.solver.setOptionValue("simplex_iteration_limit", 2**31 - 1)
-        return best
+        The latter are whole points that violate no cut and yet are no safe pattern: sliding levels are not
+        among the cuts.
+        """
+        self.numbers += 1
+        self.program.fix(node.published, node.suppressed)
+        root = self.numbers == 1
+        bound = max(node.bound, self._tighten(ROUNDS_AT_ROOT if root else ROUNDS_AT_NODE, root))
+        if bound >= self.incumbent.cost:
+            return []
+        x = self.program.x
+        distance = np.minimum(x, 1.0 - x)
+        whole = bool(distance.max(initial=0.0) < WHOLE)
+        if whole or self.numbers % NODES_BETWEEN_OFFERS == 1:
+            self.incumbent.try_point(self.grid(x))
+        if whole:
+            return [] if bound >= self.incumbent.cost else None
+        at, bounds = self._best_branch(distance)
+        children = [node.child(at, hidden, max(bound, bounds[hidden]), 2 * self.numbers + hidden) for hidden in (0, 1)]
+        return [child for child in children if child.bound < self.incumbent.cost]
 
     def grid(self, x: Floats) -> Floats:
         """A point as a grid (float64[R, C])."""
@@ -175,28 +141,72 @@ class _Tree:
         full[self.places] = x
         return full.reshape(self.problem.shape)
 
-    def _cut_off(self, x: Floats, whole: bool, root: bool) -> int:
-        """Add cuts that the point violates; how many. Below the root, flows are asked about whole points only."""
+    def _tighten(self, rounds: int, root: bool) -> int:
+        """Solve and cut in turn, until the node closes, no cut is found or the rounds are done; the best bound."""
+        best = 0
+        while True:
+            best = max(best, self.program.solve())
+            x = self.program.x
+            whole = bool(np.minimum(x, 1.0 - x).max(initial=0.0) < WHOLE)
+            if best >= self.incumbent.cost or (rounds <= 0 and not whole) or self.clock.expired():
+                return best
+            rounds -= 1
+            if not self.program.add(self._violated(x, whole, root)):
+                return best
+
+    def _violated(self, x: Floats, whole: bool, root: bool) -> list[Cut | Rounded]:
+        """Cuts that the point violates. Below the root, flows are asked about whole points only."""
         point = self.grid(np.round(x) if whole else x).ravel()[self.relaxation.places]
-        found: list[Cut | Rounded] = list(self.relaxation.covers_violated_by(point))
+        found: list[Cut | Rounded] = list(self.relaxation.roundings_violated_by(point))
         if root or whole:
             found += self.relaxation.violated_by(point, 1e-7 if whole else 1e-3)
         if root and not found:
             positive = np.flatnonzero(x > 1e-7)
-            simple = [cut for cut in self.cuts if isinstance(cut, Cut)]
+            simple = [cut for cut in self.program.cuts if isinstance(cut, Cut)]
             found += half_cuts(self.problem.net, simple, self.places[positive], x[positive], 40)
-        return self.add(found)
+        return found
 
-    def _closed(self, multipliers: Floats, low: Floats, high: Floats) -> bool:
-        """Whether the multipliers, as integers, prove that the node holds nothing cheaper than the incumbent."""
-        multipliers = np.maximum(multipliers, 0.0)
-        largest = float(self.weight.max(initial=1)) + float(multipliers.sum())
-        shift = max(0, SAFE_BITS - int(np.ceil(np.log2(largest + 1))))
-        fixed = np.floor(multipliers * 2.0**shift).astype(np.int64)
-        used = np.flatnonzero(fixed)
-        matrix, rhs = self.matrix[used], self.rhs[used, None]
-        whole, rest = np.divmod(fixed[used, None], rhs)
-        reduced = (self.weight << shift) - (whole * matrix - (-rest * matrix // rhs)).sum(0)
-        counted = np.where(low > 0, reduced, np.where(high > 0, np.minimum(reduced, 0), 0))
-        total = sum(fixed[used].tolist()) + sum(counted[counted != 0].tolist())
-        return bool(total > ((self.cost - self.relaxation.step) << shift))
+    def _best_branch(self, distance: Floats) -> tuple[int, tuple[int, int]]:
+        """The place whose two branches both raise the bound most, and the proven bounds of both."""
+        x = self.program.x.copy()
+        base = self.program.objective
+        best, best_score, best_bounds = -1, -1.0, (0, 0)
+        for at in self._promising(x, distance).tolist():
+            gains, bounds = np.zeros(2), [0, 0]
+            reliable = self.trials[:, at].min() >= RELIABLE
+            for hidden in (0, 1):
+                if reliable:
+                    gains[hidden] = self._expected(at, x[at], hidden)
+                    continue
+                self.program.fix_one(at, float(hidden), float(hidden))
+                bounds[hidden] = self.program.solve(BRANCH_ITERATIONS)
+                gains[hidden] = max(0.0, self.program.objective - base)
+                self._learn(at, x[at], hidden, float(gains[hidden]))
+            if not reliable:
+                self.program.fix_one(at, 0.0, 1.0)
+            if max(bounds) >= self.incumbent.cost:
+                return at, (bounds[0], bounds[1])
+            score = max(gains[0], 1e-6) * max(gains[1], 1e-6)
+            if score > best_score:
+                best, best_score, best_bounds = at, score, (bounds[0], bounds[1])
+        return best, best_bounds
+
+    def _promising(self, x: Floats, distance: Floats) -> Ints:
+        """The places that are expected to gain most when branched on, the most promising first."""
+        known = np.maximum(self.trials, 1)
+        scale = np.sqrt(self.weight + 1.0)
+        rates = np.where(self.trials > 0, self.gain / known, 0.0)
+        seen = self.trials.min(0) > 0
+        mean = rates[:, seen].mean(1) / max(1e-9, scale[seen].mean()) if seen.any() else np.ones(2)
+        rates = np.where(self.trials > 0, rates, np.maximum(mean, 1e-9)[:, None] * scale)
+        score = np.maximum(rates[0] * x, 1e-6) * np.maximum(rates[1] * (1.0 - x), 1e-6)
+        score[distance < WHOLE] = -1.0
+        best = np.argsort(-score, kind="stable")[:BRANCHES_TRIED]
+        return np.asarray(best[score[best] >= 0])
+
+    def _expected(self, at: int, x: float, hidden: int) -> float:
+        return float(self.gain[hidden, at] / self.trials[hidden, at] * (1.0 - x if hidden else x))
+
+    def _learn(self, at: int, x: float, hidden: int, gain: float) -> None:
+        self.gain[hidden, at] += gain / max(1e-6, 1.0 - x if hidden else x)
+        self.trials[hidden, at] += 1

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.certificate import Certificate, certify
-from gpuga.bounds.cuts import Cut, best_rounding, cut_of
+from gpuga.bounds.cuts import Cut, Stack, cut_of, stacked, violated_roundings
 from gpuga.bounds.rounding import Key, Rounded, half_cuts
-from gpuga.bounds.separation import Support, support_of, violated_cuts
+from gpuga.bounds.separation import PLAIN, Support, View, support_of, violated_cuts
 from gpuga.context import Clock
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.table.table import Ints, Mask
@@ -26,11 +26,14 @@ Floats = NDArray[np.float64]
 
 CORE_PER_LINE = 6
 COLUMNS_AT_ONCE = 800
-COVERS_AT_ONCE = 300
+ROUNDINGS_AT_ONCE = 300
+FEW_CUTS = 30
+LEAST_VIOLATION = 0.01
 HALVES_AT_ONCE = 60
 ROUNDS_BETWEEN_PURGES = 6
 STALLED_ROUNDS = 4
 POSITIVE = 1e-7
+VIEWS = [View(0, 0.5), View(0, 0.2), View(0, 0.05), View(2, 0.5), View(3, 0.5)]
 WHOLE_COSTS = 100_000
 
 
@@ -55,6 +58,7 @@ class Relaxation:
         self.kept: list[bool] = []
         self.known: set[Key] = set()
         self.bases: dict[Key, Cut] = {}
+        self._stack: Stack | None = None
         self.solver = new_solver(problem.weight.ravel()[self.places] / self.unit)
         self.x: Floats = np.zeros(len(self.places))
         self.multipliers: Floats = np.zeros(0)
@@ -78,7 +82,9 @@ class Relaxation:
             rounds += 1
             if rounds % ROUNDS_BETWEEN_PURGES == 0 and self._purge() and not self._solve(clock):
                 break
-            added = self.separate(self.x, 1e-3) + self._strengthen()
+            added = self.separate(self.x, 1e-3) + self._add_cuts(self.roundings_violated_by(self.x), False)
+            if added < FEW_CUTS:
+                added += self._add_cuts(self.hidden_from(self.x), False)
             if rounding:
                 added += self._round()
             stalled = stalled + 1 if self.objective - last < 1e-4 * abs(self.objective) else 0
@@ -97,21 +103,49 @@ class Relaxation:
         return self._add_cuts(self.violated_by(x, slack), keep)
 
     def violated_by(self, x: Floats, slack: float) -> list[Cut]:
-        """The cuts that a (fractional) pattern over `places` violates, with their best covers."""
-        net, levels = self.problem.net, self.problem.plain_levels
-        found = violated_cuts(net, self._support(x), levels, slack)
-        places, values = self._positive(x)
-        cuts: list[Cut] = []
-        for q, rows, columns in zip(found.level, found.rows, found.columns, strict=True):
-            cut = cut_of(net, self.forced, levels, int(q), rows, columns)
-            if cut is None:
-                continue
+        """The cuts that a (fractional) pattern over `places` violates, with their best roundings."""
+        cuts = self._cuts_seen(x, slack, PLAIN)
+        for cut in cuts:
             self.bases.setdefault(cut.key, cut)
-            cuts.append(cut)
-            violation, cover, divisor = best_rounding(net, places, values, cut.rows, cut.columns, cut.need)
-            if violation > 1e-3 and (stronger := cut.rounded(net, cover, divisor)):
-                cuts.append(stronger)
-        return cuts
+        return cuts + [cut for _, cut in self._roundings(cuts, x, 1e-3)]
+
+    def roundings_violated_by(self, x: Floats) -> list[Cut]:
+        """The roundings of all cuts ever found that a fractional pattern violates most."""
+        bases = list(self.bases.values())
+        if bases and (self._stack is None or len(self._stack.need) < len(bases)):
+            self._stack = stacked(bases)
+        return [cut for _, cut in self._roundings(bases, x, LEAST_VIOLATION, self._stack)[:ROUNDINGS_AT_ONCE]]
+
+    def hidden_from(self, x: Floats) -> list[Cut]:
+        """Roundings that a fractional pattern violates although it meets the cuts they are made of.
+
+        They lie over other node sets than the plain minimum cuts, and are looked for from several views.
+        """
+        fresh: dict[Key, Cut] = {}
+        for view in VIEWS:
+            fresh |= {cut.key: cut for cut in self._cuts_seen(x, LEAST_VIOLATION, view) if cut.key not in self.bases}
+        found = self._roundings(list(fresh.values()), x, LEAST_VIOLATION)[:ROUNDINGS_AT_ONCE]
+        for _, rounded in found:
+            base = rounded.plain()
+            self.bases.setdefault(base.key, base)
+        return [rounded for _, rounded in found]
+
+    def _cuts_seen(self, x: Floats, slack: float, view: View) -> list[Cut]:
+        """The minimum cuts of levels that look short."""
+        net, levels = self.problem.net, self.problem.plain_levels
+        found = violated_cuts(net, self._support(x), levels, slack, view)
+        cuts = [
+            cut_of(net, self.forced, levels, int(q), rows, columns)
+            for q, rows, columns in zip(found.level, found.rows, found.columns, strict=True)
+        ]
+        return list({cut.key: cut for cut in cuts if cut is not None}.values())
+
+    def _roundings(
+        self, cuts: Sequence[Cut], x: Floats, least: float, stack: Stack | None = None
+    ) -> list[tuple[float, Cut]]:
+        if not cuts:
+            return []
+        return violated_roundings(self.problem.net, cuts, stack or stacked(cuts), *self._positive(x), least)
 
     def add_places(self, places: Ints) -> None:
         """Add columns."""
@@ -164,22 +198,6 @@ class Relaxation:
         self.multipliers = np.array(solution.row_dual) * self.unit
         self.objective = float(self.solver.getInfo().objective_function_value)
         return True
-
-    def _strengthen(self) -> int:
-        """Add the most violated covers of all cuts ever found."""
-        return self._add_cuts(self.covers_violated_by(self.x), False)
-
-    def covers_violated_by(self, x: Floats) -> list[Cut]:
-        """The covers of all cuts ever found that a fractional pattern violates most."""
-        net = self.problem.net
-        places, values = self._positive(x)
-        found = []
-        for cut in self.bases.values():
-            violation, cover, divisor = best_rounding(net, places, values, cut.rows, cut.columns, cut.need)
-            if violation > 0.01 and (stronger := cut.rounded(net, cover, divisor)):
-                found.append((violation, stronger))
-        found.sort(key=lambda pair: -pair[0])
-        return [cut for _, cut in found[:COVERS_AT_ONCE]]
 
     def _round(self) -> int:
         """Add zero-half cuts; made of capacity cuts only, halves of halves gain little for much work."""

@@ -27,6 +27,7 @@ Words = NDArray[np.uint64]
 Key = tuple[object, ...]
 
 MOST_MEMBERS = 40
+MOST_LOOKED_AT = 1000
 LEAST_VIOLATION = 0.02
 
 
@@ -104,7 +105,7 @@ def _violated(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Float
     pairs, totals = _best_pairs(left, parity, slack, weight[fractional], 1.0 - 2 * LEAST_VIOLATION)
     found: list[Ints] = []
     times_used = np.zeros(count, np.int64)
-    for z in np.argsort(totals, kind="stable"):
+    for z in np.argsort(totals, kind="stable")[:MOST_LOOKED_AT]:
         a, b = pairs[z]
         words = members[a] if a == b else members[a] ^ members[b]
         rows = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")[:count])

@@ -6,11 +6,13 @@ which node sets become cuts; the cuts themselves are exact whatever is chosen.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.bounds.cuts import LIKELY
 from gpuga.circuits.witness_lists import Levels
 from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network, sink_of, source_of
@@ -32,6 +34,21 @@ class Support(NamedTuple):
     column_arc: Ints
 
 
+class View(NamedTuple):
+    """How the places are looked at: which roundings of cuts (see `cuts`) a minimum cut is a guess for.
+
+    With no `parts`, places that are likely suppressed count in full and the others for at most `share` of the
+    need: covers that leave about that share. With several, the need is divided into them, the last one being
+    `share` of a part. One part is the plain view.
+    """
+
+    parts: int
+    share: float
+
+
+PLAIN = View(1, 1.0)
+
+
 class Violated(NamedTuple):
     """Node sets whose cuts are violated: the level, and the sides as masks (uint8[K, R], uint8[K, C])."""
 
@@ -51,14 +68,13 @@ def support_of(places: Ints, x: Floats, rows: int, columns: int) -> Support:
     return Support(i, j, x[order], starts[0], starts[1], np.argsort(j, kind="stable").astype(np.int64))
 
 
-def violated_cuts(net: Network, support: Support, levels: Levels, slack: float, chosen: Ints | None = None) -> Violated:
+def violated_cuts(net: Network, support: Support, levels: Levels, slack: float, view: View = PLAIN) -> Violated:
     """Minimum cuts, from the source's and from the sink's side, of the levels short by more than `slack`."""
     rows, columns = net.forth.shape
-    which = np.arange(len(levels.place)) if chosen is None else chosen
     level = np.zeros(MOST_CUTS, np.int64)
     row_side = np.zeros((MOST_CUTS, rows), np.uint8)
     column_side = np.zeros((MOST_CUTS, columns), np.uint8)
-    count = _separate(net, support, levels, which, slack, level, row_side, column_side)
+    count = _separate(net, support, levels, view, slack, level, row_side, column_side)
     return Violated(level[:count], row_side[:count], column_side[:count])
 
 
@@ -135,7 +151,7 @@ def _augment(support: Support, f: Floats, forth: Floats, back: Floats, parent: I
 
 @inner
 def _set_capacities(
-    net: Network, support: Support, own: int, need: int, f: Floats, forth: Floats, back: Floats
+    net: Network, support: Support, own: int, need: int, view: View, f: Floats, forth: Floats, back: Floats
 ) -> None:
     columns = net.forth.shape[1]
     for e in range(len(support.i)):
@@ -144,8 +160,18 @@ def _set_capacities(
         if i * columns + j == own:
             forth[e], back[e] = 0.0, 0.0
         else:
-            forth[e] = support.x[e] * min(1.0, net.forth[i, j] / need)
-            back[e] = support.x[e] * min(1.0, net.back[i, j] / need)
+            forth[e] = _seen(view, support.x[e], min(1.0, net.forth[i, j] / need))
+            back[e] = _seen(view, support.x[e], min(1.0, net.back[i, j] / need))
+
+
+@inner
+def _seen(view: View, x: float, capacity: float) -> float:
+    """What a place counts for; `capacity` as a share of the need."""
+    if view.parts == 0:
+        return capacity if x >= LIKELY else x * min(capacity, view.share)
+    divisor = 1.0 / (view.parts - 1 + view.share)
+    times = math.floor(capacity / divisor)
+    return x * (times + min(1.0, (capacity / divisor - times) / view.share)) / view.parts
 
 
 @compiled
@@ -153,7 +179,7 @@ def _separate(
     net: Network,
     support: Support,
     levels: Levels,
-    which: Ints,
+    view: View,
     slack: float,
     level: Ints,
     row_side: Bytes,
@@ -165,12 +191,12 @@ def _separate(
     parent, queue = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     seen = np.zeros(nodes, np.int64)
     stamp, count = 0, 0
-    for q in which:
+    for q in range(len(levels.place)):
         if count + 2 > len(level):
             break
         source = source_of(levels.forth[q], levels.place[q], rows, columns)
         sink = sink_of(levels.forth[q], levels.place[q], rows, columns)
-        _set_capacities(net, support, levels.place[q], levels.need[q], f, forth, back)
+        _set_capacities(net, support, levels.place[q], levels.need[q], view, f, forth, back)
         sent, least = 0.0, 0.05
         while sent < 1.0 - slack:
             stamp += 1
