@@ -1,5 +1,6 @@
 # make demo   protect the shipped example, show what was done and where the pattern lies
 # make test   run the tests
+# make bench  run the papers' experiments, a quick look
 # make lint, make types   style and types
 # Each creates .venv and installs what it needs; the only thing that must be there is Python 3.11 or newer.
 
@@ -20,6 +21,9 @@ test: $(VENV)/.test
 
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -m slow
+
+bench: $(VENV)/.core
+	$(BIN)/python -m bench papers --quick
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -10,9 +10,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import gpuga
 from gpuga.kernels.probe import cuda_problem
 
-PACKAGES = ("gpuga", "numpy", "numba", "scipy", "highspy", "deap", "pytauargus")
+PACKAGES = ("numpy", "numba", "scipy", "highspy", "deap", "pytauargus")
 
 
 def machine() -> dict[str, str]:
@@ -25,6 +26,7 @@ def machine() -> dict[str, str]:
         "system": platform.system(),
         "Python": platform.python_version(),
     }
+    found["gpuga"] = gpuga.__version__
     for name in PACKAGES:
         found[name] = _version(name)
     return {**found, "commit": commit(), "date": datetime.now(UTC).strftime("%Y-%m-%d")}

@@ -157,10 +157,8 @@ def warm_up(run: Run, seen: set[tuple[str, str]]) -> None:
     kind = run.table.split(":")[0]
     if (run.method, kind) not in seen:
         seen.add((run.method, kind))
-        small = {**run.options, "generations": min(2, run.options.get("generations", 2))}
-        measured(
-            Run(run.paper, run.experiment, SMALL[kind], run.method, seconds=10.0, strict=run.strict, options=small)
-        )
+        small = {**run.options, "generations": min(3, run.options.get("generations", 3))}
+        measured(Run(run.paper, run.experiment, SMALL[kind], run.method, seconds=5.0, strict=run.strict, options=small))
 
 
 class Store:

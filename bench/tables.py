@@ -19,8 +19,8 @@ from gpuga.table.generate import class1, class2, herrington, smith2d, smith3d
 PUBLISHED = Path(__file__).parent / "published"
 SMALL = {
     "class1": "class1:30x30:2",
-    "class2": "class2:12x12:1",
-    "herrington": "herrington:20x20:5%:1",
+    "class2": "class2:40x40:1",
+    "herrington": "herrington:60x60:1%:1",
     "whole": "whole:12x12:5%:1",
     "smith2d": "smith2d:20x6:0.1:0.1:1",
     "smith3d": "smith3d:8x5x4:0.1:0.1:0:1",

@@ -11,14 +11,14 @@ from bench.machine import machine
 from bench.runs import Run, Store, measured, read_rows, warm_up
 from bench.tables import SMALL, named_table
 
-SMALL_RUN = Run("herrington", "20x20 5%", SMALL["herrington"], "shortest-path")
+SMALL_RUN = Run("herrington", "15x15 5%", "herrington:15x15:5%:1", "shortest-path")
 
 
 def test_a_run_gives_a_safe_pattern_with_its_cost_and_cpu_seconds():
     row = measured(SMALL_RUN)
     assert row.safe
     assert row.cost > 0
-    assert row.audited == len(named_table(SMALL["herrington"]).sensitive)
+    assert row.audited == len(named_table(SMALL_RUN.table).sensitive)
     assert row.cpu_seconds >= 0
 
 

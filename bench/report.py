@@ -1,0 +1,247 @@
+"""bench/RESULTS.md from the files of figures in bench/results: python -m bench report [--gather bench/out].
+
+With --gather the files of finished runs are taken over from a folder first. Without it nothing is measured or copied:
+the same figures give the same text, so that anyone can make the report again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.charts import lines
+from bench.papers.command import PAPERS
+from bench.peers import Result
+from bench.peers import section as peers_section
+from bench.reading import NEVER_MEASURED, herrington_reading, losses, peers_reading, proofs
+from bench.runs import Row, read_rows
+from bench.sections import Section, figure, markdown, percent, seconds, write_section
+from gpuga.files.atomic import write_whole
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+GATHERED = {
+    "full/rows.csv": "papers.csv",
+    "full/machine.json": "machine.json",
+    "throughput.json": "throughput.json",
+    "scale.json": "scale.json",
+    "ablation.json": "ablation.json",
+    "peers.json": "peers.json",
+    "history.csv": "history.csv",
+}
+"""Where a run leaves a file below its folder, and its name among the results."""
+
+
+def gather(folder: Path, results: Path) -> list[str]:
+    """Take over the files that are there; their names."""
+    results.mkdir(parents=True, exist_ok=True)
+    taken = []
+    for source, target in GATHERED.items():
+        if (folder / source).exists():
+            shutil.copyfile(folder / source, results / target)
+            taken.append(target)
+    return taken
+
+
+def _json(results: Path, name: str) -> Any:
+    path = results / name
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def report(results: Path) -> tuple[str, list[Section]]:
+    """The text and the sections whose plots and CSV files it shows."""
+    rows = read_rows(results / "papers.csv") if (results / "papers.csv").exists() else []
+    peers = _json(results, "peers.json") or {}
+    parts = [_head(_json(results, "machine.json") or {}, rows), _reading(rows, peers)]
+    shown: list[Section] = []
+    for name, paper in PAPERS.items():
+        sections = paper.sections([row for row in rows if row.paper == name])
+        if sections:
+            parts += [f"## {paper.CITATION}\n", *(markdown(section, "results/plots") for section in sections)]
+            shown += sections
+    others = [
+        _peers(peers),
+        *_throughput(_json(results, "throughput.json")),
+        _scale(_json(results, "scale.json")),
+        _ablation(_json(results, "ablation.json")),
+        _history(results / "history.csv"),
+    ]
+    for section in others:
+        if section is not None:
+            parts.append(markdown(section, "results/plots", level=2))
+            shown.append(section)
+    return "\n".join(parts), shown
+
+
+def _head(here: dict[str, str], rows: Sequence[Row]) -> str:
+    dates = sorted({row.date for row in rows})
+    commits = sorted({row.commit for row in rows})
+    when = f"{dates[0]} to {dates[-1]}" if len(dates) > 1 else "".join(dates)
+    table = "\n".join(f"| {name} | {value} |" for name, value in here.items() if name not in ("commit", "date"))
+    return (
+        "# Results\n\n"
+        "Made by `python -m bench report` from the files in `bench/results`; not edited by hand. To measure again: "
+        "`python -m bench papers` (and `peers`, `throughput`, `scale`, `ablation`, `history`), then "
+        "`python -m bench report --gather bench/out`.\n\n"
+        f"| | |\n|---|---|\n{table}\n\n"
+        f"{len(rows)} runs of {when}, at the commits {', '.join(commits)}. Random tables have the seeds 1, 2, 3, ... "
+        "(Smith's "
+        "the number of the table), randomised methods the seeds 1, 2, 3. Times are CPU seconds of all threads "
+        "together, the "
+        "audit not included; a method that takes what it gets had the CPU seconds in the column `allowed` or, where "
+        "there is "
+        "no such column, 20 (10 for searches over orderings, 60 on Herrington's 400x250 tables). The machine had "
+        "other work "
+        "at idle priority. Runs that a time limit ends may differ a little from one measurement to the next; the "
+        "others "
+        "repeat exactly.\n"
+    )
+
+
+def _reading(rows: Sequence[Row], peers: dict[str, Any]) -> str:
+    """The honest part."""
+    herrington = [row for row in rows if row.paper == "herrington"]
+    won = [*herrington_reading(herrington), *losses(rows), *proofs(rows), *peers_reading(peers)]
+    parts = ["## Reading\n", "What the figures say:\n", *(f"- {line}" for line in won)]
+    parts += ["\nWhat was not measured, or not as the papers did:\n", *(f"- {line}" for line in NEVER_MEASURED)]
+    return "\n".join(parts) + "\n"
+
+
+def _peers(peers: dict[str, Any]) -> Section | None:
+    if not peers.get("results"):
+        return None
+    return peers_section([Result(**result) for result in peers["results"]], peers.get("missing", {}))
+
+
+def _throughput(rows: list[dict[str, Any]] | None) -> list[Section]:
+    """Patterns per second of each back end; growth with population and table; the estimate."""
+    if not rows:
+        return []
+    names = ("python", "numpy", "cpu", "cuda")
+    plain = [row for row in rows if not row["note"].startswith(("growth", "table size", "estimate"))]
+    roof = {row["operation"]: row for row in rows if row["note"].startswith("estimate") and row["backend"] == "cpu"}
+    body = []
+    for operation in dict.fromkeys(row["operation"] for row in plain):
+        its = {row["backend"]: row for row in plain if row["operation"] == operation}
+        cells = ["" if n not in its else its[n]["note"] or figure(its[n]["patterns_per_second"]) for n in names]
+        ceiling = roof.get(operation, {}).get("patterns_per_second")
+        body.append((f"({operation})", *cells, figure(ceiling)))
+    words = (
+        "A 100x100 Herrington table with 1 % sensitive cells (200 levels). (b) line totals and quick unsafe tests, "
+        "(c) exact "
+        "safety of every level, (d) redundancy removal, (e) swap gains; `in` and `out` bring patterns to the back "
+        "end and back. "
+        "The last column is an **estimate**: what memory bandwidth alone would allow the cpu back end, by copying a "
+        "large array."
+    )
+    header = ("operation", *(f"{n}, patterns/s" for n in names), "cpu, memory roof (estimate)")
+    table = Section("throughput", "Throughput of the back ends", header, body, words)
+    growth = {
+        f"{name}, (b)+(c)": [
+            (r["patterns"], r["patterns_per_second"]) for r in rows if (r["note"], r["backend"]) == ("growth", name)
+        ]
+        for name in ("cpu", "cuda")
+    }
+    sizes: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row["note"] == "table size":
+            inner = int(row["table"].split("x")[0]) ** 2
+            sizes.setdefault(f"{row['backend']}, ({row['operation']})", []).append((inner, row["patterns_per_second"]))
+    by_population = lines(
+        "Patterns per second against the population", {k: v for k, v in growth.items() if v}, "patterns", "patterns/s"
+    )
+    by_size = lines("Patterns per second against inner cells", sizes, "inner cells", "patterns/s")
+    return [
+        table,
+        Section("throughput-population", "Throughput against the population", (), [], "", by_population),
+        Section("throughput-size", "Throughput against the table", (), [], "", by_size),
+    ]
+
+
+def _scale(rows: list[dict[str, Any]] | None) -> Section | None:
+    """Time and memory from 1,000 to 1,000,000 cells."""
+    if not rows:
+        return None
+    body = [
+        (
+            row["shape"],
+            figure(row["cells"]),
+            figure(row["sensitive"]),
+            seconds(row["protect_cpu_seconds"]),
+            seconds(row["audit_cpu_seconds"]),
+            "safe" if row["safe"] else "UNSAFE",
+            figure(row["peak_mb"]),
+        )
+        for row in rows
+    ]
+    header = ("shape", "cells", "sensitive", "protect, CPU s", "audit, CPU s", "verdict", "peak memory, MB")
+    points = {
+        "protect, CPU s": [(row["cells"], max(row["protect_cpu_seconds"], 0.01)) for row in rows],
+        "audit, CPU s": [(row["cells"], max(row["audit_cpu_seconds"], 0.01)) for row in rows],
+        "memory, GiB": [(row["cells"], row["peak_mb"] / 1024) for row in rows],
+    }
+    chart = lines("Time and memory against the number of cells", points, "cells", "CPU seconds, GiB")
+    words = "Three-dimensional tables with 10 % sensitive cells: boxes, clean-up, and the full exact audit."
+    return Section("scale", "Scale", header, body, words, chart)
+
+
+def _ablation(found: dict[str, Any] | None) -> Section | None:
+    """What each ingredient of circuits is worth."""
+    if not found:
+        return None
+    header = ("without", "mean cost", "dearer than with all", "CPU s")
+    body = [
+        (
+            row["without"] or "(nothing left out)",
+            figure(row["cost"], 1),
+            percent(row["against_all"], 2),
+            seconds(row["cpu_seconds"]),
+        )
+        for row in found["rows"]
+    ]
+    words = ", ".join(f"{name} {value}" for name, value in found["settings"].items())
+    return Section("ablation", "Ablation of `circuits`", header, body, f"Settings: {words}.")
+
+
+def _history(path: Path) -> Section | None:
+    """The last entry of the fixed set."""
+    if not path.exists():
+        return None
+    with path.open(encoding="utf-8", newline="") as file:
+        entries = list(csv.DictReader(file))
+    if not entries:
+        return None
+    last = entries[-1]["commit"]
+    header = ("table", "method", "cost", "lower bound", "CPU s")
+    body = [
+        (e["table"], e["method"], e["cost"] or "–", e["lower_bound"] or "–", seconds(float(e["cpu_seconds"])))
+        for e in entries
+        if e["commit"] == last
+    ]
+    words = (
+        f"The fixed set of `python -m bench history` at {last}; {len({e['commit'] for e in entries})} entries are kept."
+    )
+    return Section("history", "History", header, body, words)
+
+
+def main(arguments: list[str]) -> int:
+    """Gather if asked, then write the report, its plots and its tables."""
+    parser = argparse.ArgumentParser(prog="python -m bench report", description=__doc__)
+    parser.add_argument("--gather", type=Path, metavar="FOLDER", help="take finished runs over from here")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
+    parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md", metavar="FILE.md")
+    given = parser.parse_args(arguments)
+    if given.gather is not None:
+        print("taken over: " + (", ".join(gather(given.gather, given.results)) or "nothing"))
+    text, sections = report(given.results)
+    for section in sections:
+        if section.chart is not None:
+            write_section(Section(section.name, section.title, (), [], chart=section.chart), given.results / "plots")
+    write_whole(given.out, text)
+    print(f"{given.out.name}: {len(sections)} tables and plots")
+    return 0
