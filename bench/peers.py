@@ -303,6 +303,13 @@ def section(results: Sequence[Result], missing: Mapping[str, str]) -> Section:
     return Section("peers", "Ours and what a user would pick instead", header, body, words.strip())
 
 
+def kept_results(path: Path) -> list[Result]:
+    """The results of an earlier call; those of other tables are kept."""
+    if not path.exists():
+        return []
+    return [Result(**result) for result in json.loads(path.read_text(encoding="utf-8"))["results"]]
+
+
 def main(arguments: list[str]) -> int:
     """Run every tool on every table, print and write the results."""
     parser = argparse.ArgumentParser(prog="python -m bench peers", description=__doc__)
@@ -315,12 +322,12 @@ def main(arguments: list[str]) -> int:
         print(f"{peer}: {why}", flush=True)
     for method in OURS:
         guarded(ours, "whole:12x12:5%:1", method, 0.1)  # compiles what is not compiled yet
-    results = []
+    given.out.mkdir(parents=True, exist_ok=True)
+    results = [result for result in kept_results(given.out / "peers.json") if result.table not in given.tables]
     for name in given.tables:
         for result in runs_of(name, given.minutes, missing):
             results.append(result)
             print(json.dumps(asdict(result)), flush=True)
-    given.out.mkdir(parents=True, exist_ok=True)
     write_whole(
         given.out / "peers.json",
         json.dumps({"missing": missing, "results": [asdict(r) for r in results]}, indent=1) + "\n",
