@@ -37,9 +37,7 @@ def main(arguments: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / "rows.csv")
     store.forget(given.afresh)
-    listed = [
-        run for name in papers for run in PAPERS[name].runs(extent) if not given.method or run.method in given.method
-    ]
+    listed = [run for name in papers for run in PAPERS[name].runs(extent) if _wanted(run, given)]
     missing = [run for run in listed if run not in store]
     print(announcement(listed, missing), flush=True)
     finished = run_all(missing, store, given.minutes)
@@ -58,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--paper", action="append", choices=list(PAPERS), help="one paper only; may be repeated")
     parser.add_argument("--method", action="append", help="one method only; may be repeated")
+    parser.add_argument("--only", metavar="TEXT", help="experiments whose name holds this, such as 400x250")
     parser.add_argument("--quick", action="store_true", help="a look at everything in less than ten minutes")
     parser.add_argument("--tables", type=int, help=f"random tables per experiment (full: {FULL.tables})")
     parser.add_argument("--repeats", type=int, help=f"seeds of randomised methods (full: {FULL.repeats})")
@@ -65,6 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--afresh", action="append", default=[], metavar="METHOD", help="measure a method again")
     parser.add_argument("--out", type=Path, default=Path("bench/out"), metavar="FOLDER")
     return parser
+
+
+def _wanted(run: Run, given: argparse.Namespace) -> bool:
+    return (not given.method or run.method in given.method) and (not given.only or given.only in run.experiment)
 
 
 def _extent(given: argparse.Namespace) -> Extent:
@@ -92,7 +95,7 @@ def announcement(listed: Sequence[Run], missing: Sequence[Run]) -> str:
 
 
 def _kind(one: Run | Row) -> tuple[str, ...]:
-    return (one.paper, one.experiment, one.method, one.variant)
+    return (one.paper, one.experiment, one.method, one.variant, one.key[-1])
 
 
 def run_all(missing: Sequence[Run], store: Store, minutes: float | None) -> int:

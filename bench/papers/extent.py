@@ -22,7 +22,7 @@ class Extent:
 
 
 QUICK = Extent(quick=True, tables=2, repeats=1, seconds=4.0)
-FULL = Extent(quick=False, tables=10, repeats=3, seconds=20.0)
+FULL = Extent(quick=False, tables=10, repeats=3, seconds=15.0)
 
 STATISTICS = ("average", "median", "highest", "lowest", "sd")
 

@@ -41,7 +41,17 @@ def runs(extent: Extent) -> list[Run]:
                 for method in METHODS:
                     limit = extent.seconds if method in ("circuits", "exact") else None
                     for seed in range(1, (extent.repeats if method in RANDOMISED else 1) + 1):
-                        listed.append(Run(NAME, f"class {kind} {shape}", table, method, seed=seed, seconds=limit))
+                        listed.append(
+                            Run(
+                                NAME,
+                                f"class {kind} {shape}",
+                                table,
+                                method,
+                                seed=seed,
+                                seconds=limit,
+                                expected=0.5 if limit is None else limit / 5,
+                            )
+                        )
     return listed
 
 

@@ -81,7 +81,7 @@ def runs(extent: Extent) -> list[Run]:
 def _of_table(shape: str, share: str, number: int, extent: Extent, large: bool) -> list[Run]:
     table, experiment = f"herrington:{shape}:{share}%:{number}", f"{shape} {share}%"
     repeats = 1 if large else extent.repeats
-    limit = extent.seconds * (3 if large and not extent.quick else 1)
+    limit = extent.seconds * (2 if large and not extent.quick else 1)
     listed = []
     for method in METHODS:
         if extent.quick and large and method == "gensup":
@@ -100,18 +100,17 @@ def _of_table(shape: str, share: str, number: int, extent: Extent, large: bool) 
                 )
             )
     if not large and not (extent.quick and (share != "1" or number > 1)):
-        listed += _strategies(experiment, table, repeats)
+        listed += _strategies(experiment, table)
     return listed
 
 
-def _strategies(experiment: str, table: str, repeats: int) -> list[Run]:
-    """The pairs of selection and replacement; the probabilistic portfolio is HeurGene itself."""
+def _strategies(experiment: str, table: str) -> list[Run]:
+    """The pairs of selection and replacement, once each; the probabilistic portfolio is HeurGene itself."""
     listed = []
     for name, (selection, replacement) in STRATEGIES.items():
         if selection is not None:
             options = {"selection": selection, "replacement": replacement}
-            for seed in range(1, repeats + 1):
-                listed.append(Run(NAME, experiment, table, "heurgene", name, seed=seed, options=options, expected=2.0))
+            listed.append(Run(NAME, experiment, table, "heurgene", name, options=options, expected=2.0))
     return listed
 
 

@@ -36,7 +36,7 @@ def runs(extent: Extent) -> list[Run]:
                 continue
             table = f"serpell:{row['rows']}x{row['cols']}:{row['primary']}:{row['zeros']}:{seed}"
             for method in METHODS:
-                limit = 3 * extent.seconds if method.endswith("-ip") else extent.seconds
+                limit = extent.seconds if not method.endswith("-ip") else 12.0 if extent.quick else 60.0
                 listed.append(Run(NAME, f"table {row['table']}", table, method, seconds=limit, expected=4.0))
     return listed
 

@@ -75,7 +75,7 @@ def runs(extent: Extent) -> list[Run]:
 def _of_table(row: dict[str, str], extent: Extent) -> list[Run]:
     experiment = _experiment(row)
     table = f"smith2d:{row['rows']}x{row['cols']}:{row['sensitive']}:{row['zeros']}:{row['table']}"
-    limit = extent.seconds / 2
+    limit = extent.seconds / (2 if extent.quick else 3)
     listed = [Run(NAME, experiment, table, "ordering-ls", BY_WEIGHT, options={"variant": "one-p", "generations": 0})]
     for kind, operator in SEARCHES:
         variant = f"one-p:{operator}"
