@@ -19,11 +19,15 @@ from typing import Any
 from bench.machine import commit
 from bench.plane import CpuClock
 from bench.tables import SMALL, named_table
+from gpuga import compiling
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError
 from gpuga.methods import find_method
 from gpuga.protect import make_safe, resolved_backend, resolved_solver
 from gpuga.safety.exposure import initially_exposed
+
+MOST_COMPILED = 0.05
+"""Seconds of compilation that may lie within a measured run."""
 
 COUNTS = ("variables", "constraints", "nodes", "items")
 """What of a method's own details is worth a column in `details`: counts only."""
@@ -105,7 +109,14 @@ def context_of(run: Run, clock: Clock) -> Context:
 
 
 def measured(run: Run) -> Row:
-    """Run it. A method that finds nothing gives a row with its fault; faults of this program are raised."""
+    """Run it; once more if functions had to be compiled meanwhile, since that is no part of the method."""
+    before = compiling.seconds()
+    row = _measured(run)
+    return row if compiling.seconds() - before < MOST_COMPILED else _measured(run)
+
+
+def _measured(run: Run) -> Row:
+    """A method that finds nothing gives a row with its fault; faults of this program are raised."""
     table = named_table(run.table)
     context = context_of(run, CpuClock(run.seconds))
     result: dict[str, Any] = {}
