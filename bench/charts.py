@@ -66,9 +66,9 @@ def number(value: float) -> str:
     return f"{value:,.10g}"
 
 
-def text(x: float, y: float, words: str, size: int = 11, anchor: str = "middle", turn: bool = False) -> str:
-    """One SVG text."""
-    how = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
+def text(x: float, y: float, words: str, size: int = 11, anchor: str = "middle", turn: int = 0) -> str:
+    """One SVG text, turned by so many degrees."""
+    how = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{how}>{escape(words)}</text>'
 
 
@@ -96,7 +96,7 @@ class Drawing:
             y = axis.at(tick)
             self.parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="{GRID}"/>')
             self.parts.append(text(LEFT - 8, y + 4, number(tick), anchor="end"))
-        self.parts.append(text(16, (TOP + HEIGHT - BOTTOM) / 2, axis.words, 12, turn=True))
+        self.parts.append(text(16, (TOP + HEIGHT - BOTTOM) / 2, axis.words, 12, turn=-90))
 
     def horizontal(self, axis: Axis) -> None:
         """The axis at the bottom."""
@@ -139,7 +139,9 @@ def bars(title: str, groups: Sequence[str], series: Series, words: str, log: boo
     wide = min(34.0, 0.82 * room / max(1, len(series)))
     for g, group in enumerate(groups):
         middle = LEFT + (g + 0.5) * room
-        drawing.parts.append(text(middle, HEIGHT - BOTTOM + 18, group))
+        slanted = max(map(len, groups)) * 6.5 > room
+        label = text(middle + 6, HEIGHT - BOTTOM + 14, group, 10, "end", -35)
+        drawing.parts.append(label if slanted else text(middle, HEIGHT - BOTTOM + 18, group))
         for s, many in enumerate(series.values()):
             value = many[g]
             if value is None or (log and value <= 0):
