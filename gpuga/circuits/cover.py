@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.circuits.boost import boosted_for
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.joint_change import JointChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
@@ -69,6 +70,14 @@ class Cover:
         amounts = [c[1] for c in circuits] or [np.zeros(0, np.int64)]
         denominators = np.array([c[2] for c in circuits], np.int64)
         return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), denominators)
+
+    def boost(self) -> None:
+        """Give tasks the tables of forced cells that prove them, where there are many tasks."""
+        boosted = boosted_for(self.table, self.tasks, self.context)
+        tables = [boosted.tables.one(w) for w in range(len(boosted.tables))]
+        for task in np.flatnonzero(boosted.proven_by >= 0).tolist():
+            # only forced cells move, so no secondary cell is used
+            self.circuit[task] = tables[int(boosted.proven_by[task])]
 
     def by_boxes(self, order: Iterable[int]) -> None:
         """Give the open tasks, in order, their cheapest boxes."""

@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.circuits.boost import boosted_for
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
@@ -120,18 +121,20 @@ class PathEvaluator:
 
 
 class TaskOrders:
-    """Tasks of items in order, for tables that are protected task by task."""
+    """Tasks of items in order, for tables that are protected task by task; what a boost proves is left out."""
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
         self.tasks = tasks_for(table, context.strict)
-        self._tasks = (
+        self._open = boosted_for(table, self.tasks, context).proven_by < 0
+        tasks = (
             [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
             if len(items) <= GROUPS
             else (self._by_cell())
         )
+        self._tasks = [numbers[self._open[numbers]] for numbers in tasks]
         listed = np.concatenate([*self._tasks, np.zeros(0, np.int64)]).astype(np.int64)
-        rest = np.setdiff1d(np.arange(len(self.tasks)), listed)
+        rest = np.setdiff1d(np.flatnonzero(self._open), listed)
         self._rest = rest[np.argsort(-table.weight[self.tasks.cell[rest]], kind="stable")]
 
     def _by_cell(self) -> list[Ints]:
@@ -151,6 +154,8 @@ class TaskOrders:
         """All tasks in order, the rest last; certificates come along."""
         cover = Cover(self.table, self.tasks, self.context)
         order = np.concatenate([self.order(ordering), self._rest]).tolist()
+        cover.boost()
+        cover.boost()
         cover.by_boxes(order)
         cover.by_lp(order)
         cover.clean_up()

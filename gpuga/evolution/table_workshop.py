@@ -83,6 +83,7 @@ class TableWorkshop:
         """Boxes for the tasks in `boxed`, LPs in `order` for the rest, clean-up."""
         start = None if given is None else given & self.table.suppressible
         cover = Protected(self.table, self.levels, self.context, start)
+        cover.boost()
         cover.by_boxes([int(t) for t in boxed])
         cover.by_lp(order.tolist())
         cover.clean_up()

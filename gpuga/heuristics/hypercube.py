@@ -33,6 +33,7 @@ def hypercube(table: Table, context: Context) -> Found:
         return Found(problem.pattern(secondary), evaluations=1)
     cover = Cover(table, tasks_for(table, context.strict), context)
     order = largest_first(cover.tasks.need)
+    cover.boost()
     context.progress.stage("boxes", len(order))
     cover.by_boxes(order.tolist())
     cover.by_lp(order.tolist())

@@ -19,7 +19,10 @@ def incremental(table: Table, context: Context) -> Found:
     """A safe pattern by the incremental attacker, sensitive cells by falling weight, cleaned up."""
     cover = Cover(table, tasks_for(table, context.strict), context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
+    plain = context.option("variant", "") == "plain"
+    if not plain:
+        cover.boost()
     cover.by_lp(order.tolist())
-    if context.option("variant", "") != "plain":
+    if not plain:
         cover.clean_up()
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())

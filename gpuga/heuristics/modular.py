@@ -36,6 +36,7 @@ def modular(table: Table, context: Context) -> Found:
     start = table.forced.copy() if crossing is None else by_sub_tables(table, crossing, context)
     cover = Cover(table, tasks_for(table, context.strict), context, start)
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
+    cover.boost()
     cover.by_boxes(order)
     cover.by_lp(order)
     cover.clean_up()

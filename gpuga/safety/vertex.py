@@ -8,8 +8,9 @@ rationals at the end. Only a proposal until it is checked; but unlike rounding i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from math import lcm
 
 import numpy as np
@@ -52,6 +53,45 @@ def exact_near(
     moving = x != 0
     made = _completed(x * parts, np.zeros(len(x), np.int64), moving, start, index, coef)
     return None if made is None else (made[0], made[1] * parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Eliminated:
+    """Lines of free unknowns, eliminated once for many changes: `begin`, `column`, `value` and `pivot` of each row.
+
+    `hard` are unknowns of rows without a pivot of -1 or 1: only while there are none can changes be completed.
+    """
+
+    begin: Ints
+    column: NDArray[np.int32]
+    value: Ints
+    pivot: NDArray[np.int32]
+    hard: Ints
+
+    def completed(self, guess: Ints) -> Ints:
+        """A change that keeps every line: the free unknowns as they are, the pivots' solved for (int64[columns])."""
+        right = np.zeros(len(self.pivot), np.int64)
+        order = np.arange(len(self.pivot) - 1, -1, -1)
+        made = _back(self.begin, self.column, self.value, right, self.pivot, order, guess.copy(), LARGEST_ENTRY)
+        return np.zeros_like(guess) if made is None else np.asarray(made, np.int64)
+
+
+def eliminated(
+    rows: int, line: NDArray[np.integer], column: Ints, coef: Ints, columns: int, most: int
+) -> Eliminated | None:
+    """Eliminate homogeneous lines given by their entries; None where that fills in beyond `most` entries."""
+    length = np.bincount(line, minlength=rows)
+    rank = np.empty(rows, np.int64)
+    rank[np.argsort(length, kind="stable")] = np.arange(rows)
+    order = np.argsort(rank[line], kind="stable")
+    begin = np.concatenate([[0], np.cumsum(np.sort(length))]).astype(np.int64)
+    right = np.zeros(rows, np.int64)
+    made = _eliminate(begin, column[order].astype(np.int32), coef[order], right, columns, most, LARGEST_ENTRY)
+    if made is None:
+        return None
+    begin, kept, value, _, pivot = made
+    hard = np.repeat(pivot < 0, np.diff(begin))
+    return Eliminated(begin, kept, value, pivot, np.unique(kept[hard]).astype(np.int64))
 
 
 def _completed(
@@ -115,46 +155,49 @@ def _system(
 def _eliminate(
     begin: Ints, column: NDArray[np.int32], value: Ints, right: Ints, columns: int, most: int, largest: int
 ) -> tuple[Ints, NDArray[np.int32], Ints, Ints, NDArray[np.int32]] | None:
-    """Reduce row after row by the pivots before it; a row's pivot is an entry of -1 or 1 in a rare column.
+    """Reduce the rows, always the one that is shortest by now; its pivot is an entry of -1 or 1 in a rare column.
 
-    Returns reduced rows (compressed), right-hand sides and pivots; pivot -1: the row has entries but none of
-    -1 or 1, or it has no entries and its right-hand side is not zero.
+    A row is reduced by the pivots before it; if that makes it longer than another one, it waits for its turn. So rows
+    stay short and numbers small. Returns reduced rows (compressed), right-hand sides and pivots; pivot -1: the row
+    has entries but none of -1 or 1, or it has no entries and its right-hand side is not zero.
     """
-    rare = np.zeros(columns, np.int64)
+    rows = len(right)
+    rare, row_of = np.zeros(columns, np.int64), np.full(columns, -1, np.int64)
     for e in range(len(column)):
         rare[column[e]] += 1
-    row_of = np.full(columns, -1, np.int64)
-    work = np.zeros(columns, np.int64)
-    listed = np.zeros(columns, np.bool_)
-    out_begin = np.zeros(len(begin), np.int64)
-    out_right = np.zeros(len(right), np.int64)
-    out_pivot = np.full(len(right), -1, np.int32)
-    out_column, out_value = np.empty(1024, np.int32), np.empty(1024, np.int64)
-    members = np.empty(columns, np.int32)
-    made = used = 0
-    for r in range(len(right)):
+    work, listed, members = np.zeros(columns, np.int64), np.zeros(columns, np.bool_), np.empty(columns, np.int32)
+    # rows that wait: where they lie in the pool of entries, to which every reduced row is added
+    at, end = begin[:-1].copy(), begin[1:].copy()
+    pool_column, pool_value, used = column.copy(), value.copy(), len(column)
+    made_at, made_end = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    out_right, out_pivot = np.zeros(rows, np.int64), np.full(rows, -1, np.int32)
+    waiting = [(end[r] - at[r], np.int64(r)) for r in range(rows)]
+    heapify(waiting)
+    made = 0
+    while len(waiting) > 0:
+        _, r = heappop(waiting)
         count = 0
         heap = [(np.int64(0), np.int64(0)) for _ in range(0)]
-        for e in range(begin[r], begin[r + 1]):
-            c = column[e]
-            if not listed[c]:
-                listed[c] = True
-                members[count] = c
-                count += 1
-                if row_of[c] >= 0:
-                    heappush(heap, (row_of[c], np.int64(c)))
-            work[c] += value[e]
+        for e in range(at[r], end[r]):
+            c = pool_column[e]
+            rare[c] -= 1
+            listed[c] = True
+            members[count] = c
+            count += 1
+            work[c] += pool_value[e]
+            if row_of[c] >= 0:
+                heappush(heap, (row_of[c], np.int64(c)))
         b = right[r]
         while len(heap) > 0:
             p, c = heappop(heap)
             if work[c] == 0:
                 continue
             factor = np.int64(0)
-            for e in range(out_begin[p], out_begin[p + 1]):
-                if out_column[e] == c:
-                    factor = work[c] * out_value[e]  # the pivot is its own inverse
-            for e in range(out_begin[p], out_begin[p + 1]):
-                k = out_column[e]
+            for e in range(made_at[p], made_end[p]):
+                if pool_column[e] == c:
+                    factor = work[c] * pool_value[e]  # the pivot is its own inverse
+            for e in range(made_at[p], made_end[p]):
+                k = pool_column[e]
                 if not listed[k]:
                     listed[k] = True
                     members[count] = k
@@ -163,40 +206,50 @@ def _eliminate(
                         heappush(heap, (row_of[k], np.int64(k)))
                 elif work[k] == 0 and row_of[k] > p:
                     heappush(heap, (row_of[k], np.int64(k)))
-                work[k] -= factor * out_value[e]
+                work[k] -= factor * pool_value[e]
                 if abs(work[k]) > largest:
                     return None
             b -= factor * out_right[p]
             if abs(b) > largest * 1024:
                 return None
-        best = -1
-        filled = 0
+        best, filled = -1, 0
         for q in range(count):
             c = members[q]
             if work[c] != 0:
                 filled += 1
                 if abs(work[c]) == 1 and (best < 0 or rare[c] < rare[best] or (rare[c] == rare[best] and c < best)):
                     best = c
-        if filled > 0 or b != 0:
-            if used + filled > most:
-                return None
-            while used + filled > len(out_column):
-                out_column = np.concatenate((out_column, np.empty(len(out_column), np.int32)))
-                out_value = np.concatenate((out_value, np.empty(len(out_value), np.int64)))
-            for q in range(count):
-                c = members[q]
-                if work[c] != 0:
-                    out_column[used], out_value[used] = c, work[c]
-                    used += 1
-            out_right[made], out_pivot[made] = b, best
+        if used + filled > most:
+            return None
+        while used + filled > len(pool_column):
+            pool_column = np.concatenate((pool_column, np.empty(len(pool_column), np.int32)))
+            pool_value = np.concatenate((pool_value, np.empty(len(pool_value), np.int64)))
+        first = used
+        for q in range(count):
+            c = members[q]
+            if work[c] != 0:
+                pool_column[used], pool_value[used] = c, work[c]
+                used += 1
+            work[c] = 0
+            listed[c] = False
+        if filled > 0 and len(waiting) > 0 and filled > waiting[0][0]:
+            at[r], end[r], right[r] = first, used, b
+            for e in range(first, used):
+                rare[pool_column[e]] += 1
+            heappush(waiting, (np.int64(filled), r))
+        elif filled > 0 or b != 0:
+            made_at[made], made_end[made], out_right[made], out_pivot[made] = first, used, b, best
             if best >= 0:
                 row_of[best] = made
             made += 1
-            out_begin[made] = used
-        for q in range(count):
-            work[members[q]] = 0
-            listed[members[q]] = False
-    return out_begin[: made + 1], out_column[:used], out_value[:used], out_right[:made], out_pivot[:made]
+    out_begin = np.zeros(made + 1, np.int64)
+    for row in range(made):
+        out_begin[row + 1] = out_begin[row] + made_end[row] - made_at[row]
+    out_column, out_value = np.empty(out_begin[made], np.int32), np.empty(out_begin[made], np.int64)
+    for row in range(made):
+        out_column[out_begin[row] : out_begin[row + 1]] = pool_column[made_at[row] : made_end[row]]
+        out_value[out_begin[row] : out_begin[row + 1]] = pool_value[made_at[row] : made_end[row]]
+    return out_begin, out_column, out_value, out_right[:made], out_pivot[:made]
 
 
 @compiled

@@ -1,0 +1,204 @@
+"""Boost: tables that prove many tasks of the primaries-only pattern at once, before anything is suppressed.
+
+Where sensitive cells are many they protect each other, and what they protect needs no search. Batches of consistent
+tables that move all of them, each up or down at random, come from a first-order method (`lp/first_order.py`). The
+elimination of the lines, done once for the pattern, makes each of them exact: free cells are rounded, the others
+follow in integers. Scaled into the attacker's bounds, a table proves every task whose level it reaches, and its
+reverse does as much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from gpuga.context import Context
+from gpuga.lp.first_order import Floats, Kernel
+from gpuga.safety.tasks import Tasks
+from gpuga.safety.unpick import unpick
+from gpuga.safety.vertex import Eliminated, eliminated
+from gpuga.safety.witness import Ground, Witnesses, hold, witness_of
+from gpuga.table.table import Ints, Mask, Table
+
+LEAST_TASKS = 200
+"""With fewer tasks than this, boxes and linear programs are as quick."""
+
+MOST_ENTRIES = 20_000_000
+"""A pattern whose elimination fills in beyond this is left to the search."""
+
+ROUNDS, BATCH, ITERATIONS = 4, 16, 400
+FARTHEST = 4.0
+"""Cells rise by at most so many times their value, where they have no bound."""
+
+BEYOND = 1.3
+"""How far beyond its level a cell is let go."""
+
+PULL = 0.3
+PART_BITS = 45
+"""Exact amounts are kept below two to this power."""
+
+SHARE = 1 << 12
+"""Scaling into the bounds is done in these parts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """Exact tables, and for every task the one that proves it (int64[T], -1: none)."""
+
+    tables: Witnesses
+    proven_by: Ints
+
+
+_SEEN: WeakKeyDictionary[Tasks, Boosted] = WeakKeyDictionary()
+
+
+def boosted_for(table: Table, tasks: Tasks, context: Context) -> Boosted:
+    """As `boost`, once for the same tasks: they are asked for again by every seed of a run."""
+    if tasks not in _SEEN:
+        _SEEN[tasks] = boost(table, tasks, context)
+    return _SEEN[tasks]
+
+
+def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
+    """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
+    nothing = Boosted(_together([]), np.full(len(tasks), -1, np.int64))
+    if len(tasks) < LEAST_TASKS:
+        return nothing
+    pattern = Pattern.of(table)
+    if pattern is None:
+        return nothing
+    context.progress.stage("boost", ROUNDS)
+    made: list[Witnesses] = []
+    proven_by = nothing.proven_by.copy()
+    possible = pattern.possible(tasks)
+    for number in range(ROUNDS):
+        open_ = np.flatnonzero((proven_by < 0) & possible)
+        if not len(open_) or context.clock.expired():
+            break
+        random = np.random.default_rng([context.seed, number])
+        before = int((proven_by >= 0).sum())
+        for witness in pattern.tables(tasks.subset(open_), random, everyone=number == 0):
+            if note(witness, tasks, proven_by, len(made)):
+                made.append(witness)
+        context.progress.advance()
+        if number and int((proven_by >= 0).sum()) == before:
+            break
+    return Boosted(_together(made), proven_by)
+
+
+def note(witness: Witnesses, tasks: Tasks, proven_by: Ints, number: int) -> bool:
+    """Give an exact table to the open tasks that it proves; whether there are any."""
+    cells, amounts, denominator = witness.one(0)
+    moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
+    open_ = np.flatnonzero(proven_by < 0)
+    reach = np.array([moved.get(cell, 0) for cell in tasks.cell[open_].tolist()], np.int64)
+    # whole units only, so that no product can overflow
+    proven = open_[reach * tasks.direction[open_] // denominator >= tasks.need[open_]]
+    proven_by[proven] = number
+    return bool(len(proven))
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """The forced cells that can move at all, their lines eliminated and factorised."""
+
+    table: Table
+    cells: NDArray[np.int32]
+    rise: Ints
+    fall: Ints
+    kernel: Kernel
+    lines: Eliminated
+    ground: Ground
+
+    @classmethod
+    def of(cls, table: Table) -> Pattern | None:
+        """The pattern of a table, None where it has no cells that move or its elimination is out of reach."""
+        rise, fall = unpick(table, table.forced)
+        cells = np.flatnonzero(table.forced & ((rise > 0) | (fall > 0))).astype(np.int32)
+        while len(cells):
+            column = np.full(len(table), -1, np.int64)
+            column[cells] = np.arange(len(cells))
+            entry = np.flatnonzero(column[table.lines.cell] >= 0)
+            used, line = np.unique(table.lines.line_of_entry[entry], return_inverse=True)
+            at, coef = column[table.lines.cell[entry]], table.lines.coef[entry]
+            lines = eliminated(len(used), line, at, coef, len(cells), MOST_ENTRIES)
+            if lines is None:
+                return None
+            if not len(lines.hard):
+                break
+            cells = np.delete(cells, lines.hard)  # what has no whole-number solution stays where it is
+        else:
+            return None
+        size = np.maximum(np.abs(table.value[cells]), 1).astype(np.float64)
+        matrix = csr_array((coef * size[at], (line, at)), shape=(len(used), len(cells)))
+        ground = Ground.of(table, table.forced)
+        return cls(table, cells, rise, fall, Kernel(matrix), lines, ground)
+
+    def possible(self, tasks: Tasks) -> Mask:
+        """Which tasks propagation does not refute."""
+        room = np.where(tasks.direction > 0, self.rise[tasks.cell], self.fall[tasks.cell])
+        return np.asarray((room >= tasks.need) & np.isin(tasks.cell, self.cells))
+
+    def tables(self, tasks: Tasks, random: np.random.Generator, everyone: bool) -> list[Witnesses]:
+        """A batch of exact tables that pull at the tasks, in both directions each."""
+        size = np.maximum(np.abs(self.table.value[self.cells]), 1).astype(np.float64)
+        lower = np.repeat(-np.minimum(self.fall[self.cells] / size, FARTHEST)[:, None], BATCH, axis=1)
+        upper = np.repeat(np.minimum(self.rise[self.cells] / size, FARTHEST)[:, None], BATCH, axis=1)
+        pull = self._pull(tasks, size, lower, upper, random, everyone)
+        z = self.kernel.project(self.kernel.tables(pull, lower, upper, ITERATIONS))
+        found = []
+        for one in (z * size[:, None]).T:
+            amounts, parts = self._exact(one)
+            for signed in (amounts, -amounts):
+                if (witness := self._inside(signed, parts)) is not None:
+                    found.append(witness)
+        return found
+
+    def _pull(
+        self, tasks: Tasks, size: Floats, lower: Floats, upper: Floats, random: np.random.Generator, everyone: bool
+    ) -> Floats:
+        """The objectives: each open cell up or down; bounds end a little beyond the level that is pulled at."""
+        pull = np.zeros_like(lower)
+        position = np.full(len(self.table), -1, np.int64)
+        position[self.cells] = np.arange(len(self.cells))
+        for sign, bound in ((1, upper), (-1, lower)):
+            mine = tasks.direction == sign
+            at = position[tasks.cell[mine]]
+            pulled = random.random((len(at), BATCH)) < (0.5 if everyone or sign > 0 else 1.0)
+            if not everyone:
+                pulled &= random.random((len(at), BATCH)) < 0.5
+            reach = (BEYOND * tasks.need[mine] / size[at])[:, None] * sign
+            nearer = np.minimum(bound[at], reach) if sign > 0 else np.maximum(bound[at], reach)
+            free = pull[at] == 0
+            bound[at] = np.where(pulled & free, nearer, bound[at])
+            pull[at] = np.where(pulled & free, sign * PULL, pull[at])
+        return pull
+
+    def _exact(self, x: Floats) -> tuple[Ints, int]:
+        """An exact change near x, in parts of a unit."""
+        largest = max(1.0, float(np.abs(x).max(initial=0.0)))
+        parts = 1 << max(0, min(20, PART_BITS - int(np.ceil(np.log2(largest)))))
+        return self.lines.completed(np.rint(x * parts).astype(np.int64)), parts
+
+    def _inside(self, amounts: Ints, parts: int) -> Witnesses | None:
+        """The change scaled to fill the attacker's bounds as far as it can; None where it does not hold."""
+        moved = amounts != 0
+        room = np.where(amounts > 0, self.table.up[self.cells], self.table.down[self.cells])
+        factor = float((room[moved].astype(float) * parts / np.abs(amounts[moved])).min(initial=FARTHEST))
+        share = int(np.floor(min(factor, FARTHEST) * SHARE * (1 - 1e-12)))
+        if share == 0 or not moved.any():
+            return None
+        witness = witness_of(self.cells, amounts * share, parts * SHARE)
+        return witness if hold(self.ground, witness)[0] else None
+
+
+def _together(witnesses: list[Witnesses]) -> Witnesses:
+    start = np.cumsum([0, *(len(w.cell) for w in witnesses)]).astype(np.int64)
+    cells = [w.cell for w in witnesses] or [np.zeros(0, np.int32)]
+    amounts = [w.amount for w in witnesses] or [np.zeros(0, np.int64)]
+    denominators = np.array([int(w.denominator[0]) for w in witnesses], np.int64)
+    return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), denominators)

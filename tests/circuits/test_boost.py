@@ -1,0 +1,52 @@
+"""What a boost proves is proven: exact tables of the primaries alone, accepted by the exact attacker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpuga.circuits import boost as boosting
+from gpuga.circuits.boost import boost
+from gpuga.circuits.cover import tasks_for
+from gpuga.context import Context
+from gpuga.heuristics.hypercube import hypercube
+from gpuga.safety.attacker import Attacker
+from gpuga.safety.audit import audit
+from gpuga.safety.witness import Ground, hold
+from gpuga.table.generate import smith3d
+from tests.support.small_tables import random_table
+
+
+@pytest.fixture(autouse=True)
+def few_tasks_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boosting, "LEAST_TASKS", 1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_boosted_tasks_are_within_the_attackers_reach(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, (4, 4, 3), sensitive=0.6, bounded=seed % 2 == 1)
+    tasks = tasks_for(table, False)
+    found = boost(table, tasks, Context())
+    assert hold(Ground.of(table, table.forced), found.tables).all()
+    attacker = Attacker(table, table.forced)
+    for task in np.flatnonzero(found.proven_by >= 0).tolist():
+        cell, direction, need = int(tasks.cell[task]), int(tasks.direction[task]), int(tasks.need[task])
+        cells, amounts, denominator = found.tables.one(int(found.proven_by[task]))
+        assert int(amounts[cells == cell][0]) * direction >= need * denominator
+        assert attacker.reach(cell, direction, need).attained >= need
+
+
+def test_dense_primaries_protect_most_of_each_other() -> None:
+    table = smith3d((16, 12, 10), 0.35, 0.1, 2)
+    tasks = tasks_for(table, False)
+    found = boost(table, tasks, Context())
+    assert (found.proven_by >= 0).sum() > 0.9 * len(tasks)
+    assert np.array_equal(found.proven_by, boost(table, tasks, Context()).proven_by)
+
+
+def test_a_boosted_pattern_is_safe_and_suppresses_less() -> None:
+    table = smith3d((9, 7, 6), 0.35, 0.1, 2)
+    found = hypercube(table, Context())
+    assert audit(table, found.suppressed, intervals=False).safe
+    assert audit(table, found.suppressed, intervals=False, proof=found.proof).solves == 0
