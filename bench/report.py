@@ -18,7 +18,15 @@ from bench.charts import lines
 from bench.papers.command import PAPERS
 from bench.peers import Result
 from bench.peers import section as peers_section
-from bench.reading import NEVER_MEASURED, herrington_reading, losses, peers_reading, proofs
+from bench.reading import (
+    NEVER_MEASURED,
+    gensup_reading,
+    herrington_reading,
+    losses,
+    peers_reading,
+    proofs,
+    smith_reading,
+)
 from bench.runs import Row, read_rows
 from bench.sections import Section, figure, markdown, percent, seconds, write_section
 from gpuga.files.atomic import write_whole
@@ -105,8 +113,9 @@ def _head(here: dict[str, str], rows: Sequence[Row]) -> str:
 
 def _reading(rows: Sequence[Row], peers: dict[str, Any]) -> str:
     """The honest part."""
-    herrington = [row for row in rows if row.paper == "herrington"]
-    won = [*herrington_reading(herrington), *losses(rows), *proofs(rows), *peers_reading(peers)]
+    of = {name: [row for row in rows if row.paper == name] for name in PAPERS}
+    won = [*herrington_reading(of["herrington"]), *gensup_reading(of["gensup"]), *smith_reading(of["smith"])]
+    won += [*losses(rows), *proofs(rows), *peers_reading(peers)]
     parts = ["## Reading\n", "What the figures say:\n", *(f"- {line}" for line in won)]
     parts += ["\nWhat was not measured, or not as the papers did:\n", *(f"- {line}" for line in NEVER_MEASURED)]
     return "\n".join(parts) + "\n"
