@@ -1,40 +1,72 @@
 """Two-dimensional tables: proven optima, gaps and times of `exact` on generated tables.
 
-    python -m bench plane --seconds 60 --out bench/out/plane.jsonl class1:100x100:1-10 herrington:400x250:1%:1,2,3
+    python -m bench plane --minutes 7                                          # everything; again to go on
+    python -m bench plane class1:100x100:1-10@60 herrington:400x250:1%:1,2,3@120
 
-Each table is one line of JSON: cost, bound, gap, whether proven, CPU and wall seconds. With --cpu the time
-limit counts CPU seconds, so that a busy machine gives the figures of an idle one.
+A run is `class1:RxC:SEEDS@SECONDS`, `class2:RxC:SEEDS@SECONDS` or `herrington:RxC:SHARE%:SEEDS@SECONDS`. Each run is
+one line of `plane.csv`; what is there already is not run again. `plane.md` sums up: how many are proven, the
+largest gap and time, and how far the dearest is above the best cost known for its table. With --cpu the time limit
+counts CPU seconds, so that a busy machine gives the figures of an idle one.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import csv
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from gpuga.context import Clock
 from gpuga.protect import protect
 from gpuga.table import Table
 from gpuga.table.generate import class1, class2, herrington
 
+EVERYTHING = (
+    "class1:30x30:1-10@60",
+    "class1:50x50:1-10@60",
+    "class1:100x100:1-10@60",
+    "class2:30x30:1-10@60",
+    "class2:100x100:1-10@60",
+    "class2:300x300:1-10@60",
+    "herrington:100x100:3%:1-10@60",
+    "herrington:400x250:3%:1-10@60",
+    "herrington:100x100:1%:1-10@60",
+    "herrington:100x100:0.5%:1-10@60",
+    "herrington:400x250:1%:1-3@120",
+    "herrington:400x250:0.5%:1-3@120",
+    "herrington:400x250:0.25%:1-3@120",
+    "herrington:100x100:3%:1-10@5",
+    "herrington:100x100:1%:1-10@5",
+    "herrington:100x100:0.5%:1-10@5",
+    "herrington:400x250:1%:1-3@20",
+    "herrington:400x250:0.5%:1-3@20",
+    "herrington:400x250:0.25%:1-3@20",
+)
 
-def tables(spec: str) -> Iterator[Table]:
-    """The tables of `class1:RxC:SEEDS`, `class2:RxC:SEEDS` or `herrington:RxC:SHARE%:SEEDS`."""
-    kind, shape, *rest = spec.split(":")
-    rows, columns = (int(size) for size in shape.split("x"))
-    for seed in _seeds(rest[-1]):
-        if kind == "herrington":
-            yield herrington(rows, columns, float(rest[0].rstrip("%")) / 100, seed)
-        else:
-            yield {"class1": class1, "class2": class2}[kind](rows, columns, seed)
 
+@dataclass(frozen=True)
+class Result:
+    """One run of `exact`; `tables` names the kind without the seed, costs are in the table's own unit."""
 
-def _seeds(text: str) -> Iterator[int]:
-    for part in text.split(","):
-        first, _, last = part.partition("-")
-        yield from range(int(first), int(last or first) + 1)
+    tables: str
+    seed: int
+    seconds_allowed: float
+    cost: float
+    lower_bound: float
+    gap: float
+    optimal: bool
+    safe: bool
+    bound_by: str
+    cpu_seconds: float
+    wall_seconds: float
+
+    @property
+    def key(self) -> tuple[str, int, float]:
+        """Equal for the same run."""
+        return self.tables, self.seed, self.seconds_allowed
 
 
 class CpuClock(Clock):
@@ -49,43 +81,120 @@ class CpuClock(Clock):
         return time.process_time() - self.begun
 
 
-def measure(table: Table, method: str, clock: Clock) -> dict[str, object]:
-    """One run of a method, as figures."""
+def runs(spec: str) -> Iterator[tuple[str, int, float]]:
+    """The runs of a specification: the kind of tables, the seed, the seconds."""
+    what, _, seconds = spec.partition("@")
+    tables, _, seeds = what.rpartition(":")
+    for part in seeds.split(","):
+        first, _, last = part.partition("-")
+        for seed in range(int(first), int(last or first) + 1):
+            yield tables, seed, float(seconds or 60)
+
+
+def table_of(tables: str, seed: int) -> Table:
+    """The table of a kind such as `class1:30x30` or `herrington:100x100:1%`."""
+    kind, shape, *share = tables.split(":")
+    rows, columns = (int(size) for size in shape.split("x"))
+    if kind == "herrington":
+        return herrington(rows, columns, float(share[0].rstrip("%")) / 100, seed)
+    return {"class1": class1, "class2": class2}[kind](rows, columns, seed)
+
+
+def measure(tables: str, seed: int, clock: Clock) -> Result:
+    """One run of `exact`, as figures."""
+    table = table_of(tables, seed)
     wall, cpu = time.monotonic(), time.process_time()
-    found = protect(table, method, clock=clock)
-    return {
-        "table": table.name,
-        "method": method,
-        "seconds_allowed": clock.seconds,
-        "cost": table.shown_cost(found.cost),
-        "lower_bound": None if found.bound is None else table.shown_cost(found.bound.lower_bound),
-        "gap": found.gap,
-        "optimal": found.optimal,
-        "bound_by": None if found.bound is None else found.bound.kind,
-        "safe": found.audit.safe,
-        "rounds": found.found.generations,
-        "cpu_seconds": round(time.process_time() - cpu, 2),
-        "wall_seconds": round(time.monotonic() - wall, 2),
-    }
+    found = protect(table, "exact", clock=clock)
+    assert found.bound is not None
+    assert found.gap is not None
+    return Result(
+        tables=tables,
+        seed=seed,
+        seconds_allowed=clock.seconds or 0.0,
+        cost=float(table.shown_cost(found.cost)),
+        lower_bound=float(table.shown_cost(found.bound.lower_bound)),
+        gap=float(found.gap),
+        optimal=found.optimal,
+        safe=found.audit.safe,
+        bound_by=found.bound.kind,
+        cpu_seconds=round(time.process_time() - cpu, 2),
+        wall_seconds=round(time.monotonic() - wall, 2),
+    )
+
+
+def read(path: Path) -> list[Result]:
+    """The results of earlier runs."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [_result(row) for row in csv.DictReader(file)]
+
+
+def _result(row: dict[str, str]) -> Result:
+    values: dict[str, Any] = {}
+    for field in fields(Result):
+        text = row[field.name]
+        kind = str(field.type)
+        values[field.name] = text == "True" if kind == "bool" else {"str": str, "int": int, "float": float}[kind](text)
+    return Result(**values)
+
+
+def append(path: Path, result: Result) -> None:
+    """Keep a result as a further line."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Result)])
+        if new:
+            writer.writeheader()
+        writer.writerow(asdict(result))
+
+
+def summary(results: Sequence[Result]) -> str:
+    """The results as a Markdown table, a line per kind of tables and seconds."""
+    best: dict[tuple[str, int], float] = {}
+    groups: dict[tuple[str, float], list[Result]] = {}
+    for result in results:
+        name = (result.tables, result.seed)
+        best[name] = min(result.cost, best.get(name, result.cost))
+        groups.setdefault((result.tables, result.seconds_allowed), []).append(result)
+    lines = [
+        "| tables | seconds allowed | runs | proven | safe | mean gap | largest gap | above best known | longest, s |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (tables, seconds), group in groups.items():
+        above = max(result.cost / max(1e-9, best[tables, result.seed]) - 1 for result in group)
+        gaps = [result.gap for result in group]
+        lines.append(
+            f"| {tables} | {seconds:g} | {len(group)} | {sum(result.optimal for result in group)} "
+            f"| {sum(result.safe for result in group)} | {sum(gaps) / len(gaps):.2%} | {max(gaps):.2%} "
+            f"| {above:.2%} | {max(result.wall_seconds for result in group):.1f} |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    """Run the methods on the tables, a line of JSON each."""
-    parser = argparse.ArgumentParser(prog="python -m bench plane", description=__doc__.splitlines()[0])
-    parser.add_argument("specs", nargs="+")
-    parser.add_argument("--seconds", type=float)
+    """Run what has not been run, and sum up."""
+    parser = argparse.ArgumentParser(prog="python -m bench plane", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("specs", nargs="*", default=EVERYTHING, help="runs; without any, everything")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no run after this time")
     parser.add_argument("--cpu", action="store_true", help="count CPU seconds instead of wall seconds")
-    parser.add_argument("--method", default="exact")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("bench/out"), help="folder of plane.csv and plane.md")
     chosen = parser.parse_args(arguments)
-    protect(class1(30, 30, 2), chosen.method)  # compiles what has not been compiled yet
-    for spec in chosen.specs:
-        for table in tables(spec):
-            clock = (CpuClock if chosen.cpu else Clock)(chosen.seconds)
-            line = json.dumps(measure(table, chosen.method, clock))
-            print(line, flush=True)
-            if chosen.out:
-                chosen.out.parent.mkdir(parents=True, exist_ok=True)
-                with chosen.out.open("a") as file:
-                    file.write(line + "\n")
+    path = chosen.out / "plane.csv"
+    begun = time.monotonic()
+    protect(class1(30, 30, 2), "exact")  # compiles what has not been compiled yet
+    done = {result.key for result in read(path)}
+    for tables, seed, seconds in [run for spec in chosen.specs for run in runs(spec)]:
+        if (tables, seed, seconds) in done:
+            continue
+        if time.monotonic() - begun > 60 * chosen.minutes:
+            print("the time is up; run again to go on")
+            break
+        result = measure(tables, seed, (CpuClock if chosen.cpu else Clock)(seconds))
+        append(path, result)
+        print(result, flush=True)
+    text = summary(read(path))
+    (chosen.out / "plane.md").write_text(text)
+    print(text)
     return 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
@@ -47,11 +50,26 @@ def branch(relaxation: Relaxation, allowed: Mask, incumbent: Mask, gap: float, n
     start = highspy.HighsSolution()
     start.col_value = incumbent.ravel()[places].astype(np.float64).tolist()
     solver.setSolution(start)
-    solver.run()
+    with _ended_by(solver, clock):
+        solver.run()
     found = _result(relaxation)
     solver.changeColsIntegrality(count, every, np.full(count, highspy.HighsVarType.kContinuous))
     solver.changeColsBounds(count, every, np.zeros(count), np.ones(count))
     return found
+
+
+@contextmanager
+def _ended_by(solver: Any, clock: Clock) -> Iterator[None]:
+    """Let the clock end a run, also when the user interrupts it: the solver looks at its own limit too seldom."""
+
+    def look(event: Any) -> None:
+        event.data_in.user_interrupt = clock.expired()
+
+    solver.cbMipInterrupt.subscribe(look)
+    try:
+        yield
+    finally:
+        solver.cbMipInterrupt.unsubscribe(look)
 
 
 def _result(relaxation: Relaxation) -> Branched:

@@ -40,7 +40,7 @@ FIRST_NODES = 400
 
 BY_TREE = "branch and bound (exact)"
 
-SHARE_OF_TREE = 0.5
+SHARE_OF_TREE = 0.4
 """Of a limited time, the last part that is kept for bounding in exact arithmetic."""
 
 
@@ -94,7 +94,7 @@ class Search:
         self._raise_lower(self.relaxation.bound)
         self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
         self._polish(self.best, 1)
-        self._polish_on(clock.part(0.2))
+        self._polish_on(clock.part(0.12))
         self.context.progress.stage("branch and bound")
         settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
@@ -128,8 +128,15 @@ class Search:
 
     def _nothing_to_learn(self) -> bool:
         """Whether more integer patterns of the solver would not help, or the time left is better spent on bounds."""
+        return self.learnt or self._time_to_learn() < 0.1
+
+    def _time_to_learn(self) -> float:
+        """The share of the time left that is not kept for the tree."""
         clock = self.context.clock
-        return self.learnt or (clock.seconds is not None and clock.left() < SHARE_OF_TREE * clock.seconds)
+        return 1.0 if clock.seconds is None else 1.0 - SHARE_OF_TREE * clock.seconds / max(1e-9, clock.left())
+
+    def _time_of_a_round(self) -> Clock:
+        return self.context.clock.part(0.6 * self._time_to_learn())
 
     def _search_tree(self, clock: Clock, most_nodes: float = math.inf) -> None:
         """Branch and bound in exact arithmetic; with few columns left it ends soonest."""
@@ -146,7 +153,7 @@ class Search:
         whole = int(useful.sum()) <= self.widest
         allowed = useful if whole else self._narrow(useful)
         gap = min(0.02, 0.3 * (self.cost - self.believed) / max(1, self.cost)) if not settled else 0.0
-        answer = branch(self.relaxation, allowed, self.best, gap, NODES, self.context.clock.part(0.5))
+        answer = branch(self.relaxation, allowed, self.best, gap, NODES, self._time_of_a_round())
         if whole:
             self.believed = max(self.believed, min(self.cost, self._rounded(answer.dual_bound)))
         added = self._learn(answer)

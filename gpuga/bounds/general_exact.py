@@ -13,6 +13,7 @@ import numpy as np
 from gpuga.bounds.general_relaxation import Floats, GeneralRelaxation
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import audit
 from gpuga.table.table import Ints, Mask, Table
@@ -54,7 +55,7 @@ class GeneralSearch:
         by_weight = np.argsort(-table.weight[self.tasks.cell], kind="stable")
         self.best = self._repaired(table.forced, by_weight)
         for given in context.start:
-            self._offer(self._repaired(given & table.suppressible, by_weight))
+            self._offer_repaired(given & table.suppressible, by_weight)
 
     @property
     def cost(self) -> int:
@@ -67,7 +68,7 @@ class GeneralSearch:
         self.context.progress.stage("bound")
         self.relaxation.tighten(clock.part(0.5))
         self._raise(self.relaxation.bound)
-        self._offer(self._rounded_up())
+        self._offer_repaired(self._rounded_up(), np.arange(len(self.tasks)))
         self.context.progress.stage("branch and bound")
         while self.lower < self.cost and not clock.expired():
             self.rounds += 1
@@ -89,19 +90,18 @@ class GeneralSearch:
             if audit(self.table, pattern, strict=self.context.strict, intervals=False).safe:
                 self._offer(pattern)
                 return True
-            self._offer(self._repaired(pattern, np.arange(len(self.tasks))))
+            self._offer_repaired(pattern, np.arange(len(self.tasks)))
             return True
         random = np.random.default_rng([self.context.seed, self.rounds])
-        self._offer(self._repaired(pattern, random.permutation(len(self.tasks))))
+        self._offer_repaired(pattern, random.permutation(len(self.tasks)))
         relaxation.solve()
         relaxation.tighten(self.context.clock, ROUNDS_BETWEEN)
         self._raise(relaxation.bound)
         return False
 
     def _rounded_up(self) -> Mask:
-        """The cells that the relaxation wants most as a start, completed."""
-        start = (self.relaxation.z > 0.5) & self.table.suppressible
-        return self._repaired(start, np.arange(len(self.tasks)))
+        """The cells that the relaxation wants most."""
+        return np.asarray((self.relaxation.z > 0.5) & self.table.suppressible)
 
     def _repaired(self, start: Mask, order: Ints) -> Mask:
         cover = Cover(self.table, self.tasks, self.context, start)
@@ -109,6 +109,13 @@ class GeneralSearch:
         cover.clean_up()
         self.patterns += 1
         return cover.suppressed
+
+    def _offer_repaired(self, start: Mask, order: Ints) -> None:
+        """Complete a pattern and offer it, unless the time is up before it is complete."""
+        try:
+            self._offer(self._repaired(start, order))
+        except OutOfTime:
+            return
 
     def _offer(self, pattern: Mask) -> None:
         if self.table.cost(pattern) < self.table.cost(self.best):

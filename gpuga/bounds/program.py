@@ -22,6 +22,8 @@ from gpuga.table.table import Ints
 Floats = NDArray[np.float64]
 
 NO_LIMIT = 2**31 - 1
+SOLVES_IDLE = 100
+LEAST_PURGED = 0.3
 
 
 class Program:
@@ -42,6 +44,7 @@ class Program:
         self.index = np.zeros(0, np.int64)
         self.value = np.zeros(0, np.int64)
         self.rhs = np.zeros(0, np.int64)
+        self.idle = np.zeros(0, np.int64)
         self.every = np.arange(len(places), dtype=np.int32)
         self.x = np.zeros(len(places))
         self.objective = 0.0
@@ -75,7 +78,22 @@ class Program:
         self.index = np.concatenate([self.index, column])
         self.value = np.concatenate([self.value, value])
         self.rhs = np.concatenate([self.rhs, rhs])
+        self.idle = np.concatenate([self.idle, np.zeros(len(fresh), np.int64)])
         return len(fresh)
+
+    def purge(self) -> None:
+        """Drop the rows that have not borne on any of the latest bounds; they are found again when needed."""
+        stay = self.idle < SOLVES_IDLE
+        drop = np.flatnonzero(~stay)
+        if len(drop) < LEAST_PURGED * len(stay):
+            return
+        self.solver.deleteRows(len(drop), drop.astype(np.int32))
+        self.known.difference_update(self.cuts[c].key for c in drop)
+        self.cuts = [self.cuts[c] for c in np.flatnonzero(stay)]
+        entries = np.repeat(stay, np.diff(self.start))
+        self.index, self.value = self.index[entries], self.value[entries]
+        self.start = np.concatenate([[0], np.cumsum(np.diff(self.start)[stay])])
+        self.rhs, self.idle = self.rhs[stay], self.idle[stay]
 
     def fix(self, published: Sequence[int], suppressed: Sequence[int]) -> None:
         """Let the programs be those of a node: positions that are published or suppressed."""
@@ -96,11 +114,12 @@ class Program:
         solution = self.solver.getSolution()
         self.x = np.clip(np.array(solution.col_value)[:-1], 0.0, 1.0)
         self.objective = float(self.solver.getInfo().objective_function_value)
-        return self._proven(np.array(solution.row_dual) * self.unit)
+        multipliers = np.maximum(np.array(solution.row_dual), 0.0) * self.unit
+        self.idle = np.where(multipliers > 0, 0, self.idle + 1)
+        return self._proven(multipliers)
 
     def _proven(self, multipliers: Floats) -> int:
         """The bound of the multipliers as integers in units of a power of two."""
-        multipliers = np.maximum(multipliers, 0.0)
         largest = float(self.weight.max(initial=1)) + float(multipliers.sum())
         shift = max(0, SAFE_BITS - int(np.ceil(np.log2(largest + 1))))
         fixed = np.floor(multipliers * 2.0**shift).astype(np.int64)

@@ -92,7 +92,7 @@ def prove(relaxation: Relaxation, incumbent: Incumbent, clock: Clock, most_nodes
         else:
             for child in children:
                 heapq.heappush(heap, child)
-    bound = min(incumbent.cost, *undecided, *(node.bound for node in heap[:1]))
+    bound = min([incumbent.cost, *undecided, *(node.bound for node in heap[:1])])
     return Outcome(bound, bound >= incumbent.cost, bool(undecided) and bound == min(undecided), nodes)
 
 
@@ -119,6 +119,7 @@ class _Tree:
         among the cuts.
         """
         self.numbers += 1
+        self.program.purge()
         self.program.fix(node.published, node.suppressed)
         root = self.numbers == 1
         bound = max(node.bound, self._tighten(ROUNDS_AT_ROOT if root else ROUNDS_AT_NODE, root))
@@ -160,6 +161,8 @@ class _Tree:
         found: list[Cut | Rounded] = list(self.relaxation.roundings_violated_by(point))
         if root or whole:
             found += self.relaxation.violated_by(point, 1e-7 if whole else 1e-3)
+        if not whole and len(found) < 10:
+            found += self.relaxation.hidden_from(point)
         if root and not found:
             positive = np.flatnonzero(x > 1e-7)
             simple = [cut for cut in self.program.cuts if isinstance(cut, Cut)]
