@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import plane
 from bench.charts import lines
 from bench.papers.command import PAPERS
 from bench.peers import Result
@@ -37,6 +38,7 @@ GATHERED = {
     "full/rows.csv": "papers.csv",
     "full/machine.json": "machine.json",
     "throughput.json": "throughput.json",
+    "plane.csv": "plane.csv",
     "scale.json": "scale.json",
     "ablation.json": "ablation.json",
     "peers.json": "peers.json",
@@ -73,6 +75,7 @@ def report(results: Path) -> tuple[str, list[Section]]:
             parts += [f"## {paper.CITATION}\n", *(markdown(section, "results/plots") for section in sections)]
             shown += sections
     others = [
+        _plane(results / "plane.csv"),
         _peers(peers),
         *_throughput(_json(results, "throughput.json")),
         _scale(_json(results, "scale.json")),
@@ -119,6 +122,20 @@ def _reading(rows: Sequence[Row], peers: dict[str, Any]) -> str:
     parts = ["## Reading\n", "What the figures say:\n", *(f"- {line}" for line in won)]
     parts += ["\nWhat was not measured, or not as the papers did:\n", *(f"- {line}" for line in NEVER_MEASURED)]
     return "\n".join(parts) + "\n"
+
+
+def _plane(path: Path) -> Section | None:
+    """Longer runs of `exact`, summed up by its own benchmark."""
+    if not path.exists():
+        return None
+    words = (
+        "`python -m bench plane`: wall seconds on two processors; how many optima are proven, the gaps that are "
+        "left, and "
+        "how far the dearest pattern is above the best cost known for its table.\n\n"
+    )
+    return Section(
+        "plane", "`exact` on two-dimensional tables", (), [], words + plane.summary(plane.read(path)).strip()
+    )
 
 
 def _peers(peers: dict[str, Any]) -> Section | None:

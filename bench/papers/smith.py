@@ -340,7 +340,7 @@ def _table7(rows: Sequence[Row]) -> Section | None:
         return None
     header = ("shape", "cells", "primaries, published", "primaries, measured", "Ku, published", "Ku, measured")
     words = f"{OTHER_TABLES} Ku: primaries that unpicking exposes. H marks the hierarchical dimension."
-    return Section("smith-table-7", "Smith Table VII: fourteen large tables", header, body, words)
+    return Section("smith-table-7", "Smith Table VII: primaries and Ku of the large tables", header, body, words)
 
 
 def _shape(row: dict[str, str]) -> str:
