@@ -9,7 +9,7 @@ from html import escape
 
 COLOURS = ("#9aa5b1", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#5f4b8b", "#8c6d31")
 INK, GRID = "#1f2933", "#e4e7eb"
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 380, 78, 16, 84, 60
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 780, 380, 78, 36, 84, 60
 
 Series = Mapping[str, Sequence[float | None]]
 Points = Mapping[str, Sequence[tuple[float, float]]]

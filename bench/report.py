@@ -168,7 +168,7 @@ def _throughput(rows: list[dict[str, Any]] | None) -> list[Section]:
     header = ("operation", *(f"{n}, patterns/s" for n in names), "cpu, memory roof (estimate)")
     table = Section("throughput", "Throughput of the back ends", header, body, words)
     growth = {
-        f"{name}, (b)+(c)": [
+        f"{name} (b)+(c)": [
             (r["patterns"], r["patterns_per_second"]) for r in rows if (r["note"], r["backend"]) == ("growth", name)
         ]
         for name in ("cpu", "cuda")
@@ -177,7 +177,7 @@ def _throughput(rows: list[dict[str, Any]] | None) -> list[Section]:
     for row in rows:
         if row["note"] == "table size":
             inner = int(row["table"].split("x")[0]) ** 2
-            sizes.setdefault(f"{row['backend']}, ({row['operation']})", []).append((inner, row["patterns_per_second"]))
+            sizes.setdefault(f"{row['backend']} ({row['operation']})", []).append((inner, row["patterns_per_second"]))
     by_population = lines(
         "Patterns per second against the population", {k: v for k, v in growth.items() if v}, "patterns", "patterns/s"
     )
