@@ -11,6 +11,7 @@ COMMANDS = {
     "history": "bench.history",
     "papers": "bench.papers.command",
     "peers": "bench.peers",
+    "python-share": "bench.python_share",
     "report": "bench.report",
     "scale": "bench.scale",
     "throughput": "bench.throughput",
