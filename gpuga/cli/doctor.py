@@ -13,7 +13,6 @@ EXTRAS = (
     ("pyarrow", "files", "Parquet tables"),
     ("duckdb", "microdata", "large microdata"),
     ("matplotlib", "plots", "plots"),
-    ("dask", "cluster", "islands on several machines"),
     ("pytauargus", "peers", "comparison with another tool"),
 )
 
