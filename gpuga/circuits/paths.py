@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import inner
+from gpuga.safety.compiled import inner, whole
 from gpuga.safety.network import (
     SECONDARY,
     Flow,
@@ -151,7 +151,7 @@ def cheapest_path(
         for z in range(1, tail):
             if distance[flow.queue[z]] < distance[flow.queue[at]]:
                 at = z
-        node = flow.queue[at]
+        node = whole(flow.queue[at])
         so_far = distance[node]
         if node == sink or so_far >= best:
             return best
@@ -159,11 +159,11 @@ def cheapest_path(
         flow.queue[at] = flow.queue[tail]
         if node < rows:
             for z in range(links.row_size[node]):
-                j = links.row_list[node, z]
+                j = whole(links.row_list[node, z])
                 if net.forth[node, j] - flow.amount[node, j] >= width and not (node == own_i and j == own_j):
                     best, tail = _reach(flow, distance, node, rows + j, so_far, sink, best, tail)
             for z in range(columns):
-                j = costs.row_order[node, z]
+                j = whole(costs.row_order[node, z])
                 if j < 0 or so_far + costs.cost[node, j] >= best:
                     break
                 capacity = net.forth[node, j]
@@ -174,11 +174,11 @@ def cheapest_path(
         else:
             j = node - rows
             for z in range(links.column_size[j]):
-                i = links.column_list[j, z]
+                i = whole(links.column_list[j, z])
                 if net.back[i, j] + flow.amount[i, j] >= width and not (i == own_i and j == own_j):
                     best, tail = _reach(flow, distance, node, i, so_far, sink, best, tail)
             for z in range(rows):
-                i = costs.column_order[j, z]
+                i = whole(costs.column_order[j, z])
                 if i < 0 or so_far + costs.cost[i, j] >= best:
                     break
                 capacity = net.back[i, j]
@@ -236,7 +236,7 @@ def protect_level(
         if taste.single:
             length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, left)
         if length >= NO_PATH:
-            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, 1)
+            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, whole(1))
         if length >= NO_PATH:
             return False
         suppress_path(links, flow, log, source, sink)

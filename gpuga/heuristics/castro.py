@@ -18,7 +18,7 @@ from gpuga.errors import GpugaError, OutOfTime
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.protection import Found
-from gpuga.safety.compiled import compiled, inner
+from gpuga.safety.compiled import compiled, inner, whole
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
 from gpuga.table.table import Ints, Mask, Table
 
@@ -133,7 +133,7 @@ def _disjoint_paths(
         left = levels.need[q] - reached
         length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, left)
         if length >= NO_PATH:
-            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, 1)
+            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, whole(1))
         if length >= NO_PATH:
             break
         suppress_path(links, flow, log, source, sink)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled, inner
+from gpuga.safety.compiled import compiled, inner, whole
 from gpuga.table.table import INFINITE, Ints
 
 TOO_DEAR = 2**60
@@ -148,7 +148,7 @@ def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: i
     if boxed.total[axis] >= 0:
         if 2 * length > len(scratch.place):
             return False
-        sign = 1 if option == boxed.total[axis] or code == boxed.total[axis] else -1
+        sign = whole(1 if option == boxed.total[axis] or code == boxed.total[axis] else -1)
         part = spread(
             boxed, hidden, inside, need, scratch, length, (option - code) * stride, sign, written, limit - price
         )
@@ -160,8 +160,8 @@ def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: i
         for e in range(boxed.start[option], boxed.start[option + 1]):
             if written + length > len(scratch.place):
                 return False
-            by = (boxed.code[e] - code) * stride
-            part = spread(boxed, hidden, inside, need, scratch, length, by, boxed.sign[e], written, limit - price)
+            by, sign = (boxed.code[e] - code) * stride, whole(boxed.sign[e])
+            part = spread(boxed, hidden, inside, need, scratch, length, by, sign, written, limit - price)
             if part < 0:
                 return False
             price += part
@@ -176,7 +176,7 @@ def prepared(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, nee
     level, axes = scratch.level, len(boxed.size)
     if (boxed.up[own] if move > 0 else boxed.down[own]) < need:
         return False
-    end = 0
+    end = whole(0)
     for axis in range(axes):
         begin = end
         end = listed(boxed, hidden, inside, own, move, need, axis, scratch, begin)
@@ -196,7 +196,7 @@ def prepared(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, nee
 def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, scratch: Scratch) -> int:
     """The price of the cheapest box, depth first; the options chosen are in `scratch.level`."""
     level, axes = scratch.level, len(boxed.size)
-    best, axis = INFINITE, 0
+    best, axis = whole(INFINITE), whole(0)
     while axis >= 0 and best > 0:
         if axis == axes:
             best = level[PRICE, axis]
@@ -210,7 +210,7 @@ def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, s
             axis -= 1
             continue
         level[NEXT, axis] = at + 1
-        if join(boxed, hidden, inside, own, need, axis, scratch.option[at], limit, scratch):
+        if join(boxed, hidden, inside, own, need, axis, whole(scratch.option[at]), limit, scratch):
             axis += 1
             if axis < axes:
                 level[NEXT, axis] = level[END, axis - 1]
@@ -306,19 +306,19 @@ def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need
     for one in range(ends[0]):
         if scratch.price[one] + level[REST, 1] >= best:
             break
-        row_of(boxed, hidden, inside, own, move, need, 0, one, scratch)
+        row_of(boxed, hidden, inside, own, move, need, whole(0), one, scratch)
         if scratch.price[one] + level[REST, 1] - cheapest_last + scratch.least[one] >= best:
             continue
         for two in range(ends[0], ends[1]):
             price = scratch.price[one] + scratch.price[two]
             if price + max(cheapest_last, scratch.least[one]) >= best:
                 break
-            row_of(boxed, hidden, inside, own, move, need, 1, two, scratch)
+            row_of(boxed, hidden, inside, own, move, need, whole(1), two, scratch)
             left = best - price - max(scratch.least[one], scratch.least[two])
             if left <= 0:
                 continue
-            option_one, option_two = scratch.option[one], scratch.option[two]
-            part = crossed(boxed, hidden, inside, own, move, need, option_one, option_two, 0, left)
+            option_one, option_two = whole(scratch.option[one]), whole(scratch.option[two])
+            part = crossed(boxed, hidden, inside, own, whole(move), need, option_one, option_two, whole(0), left)
             if part < 0:
                 continue
             price += part
@@ -359,7 +359,7 @@ def cheapest(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, nee
         best = by_joining(boxed, hidden, inside, own, need, scratch)
     if best < INFINITE:
         for x in range(axes):
-            join(boxed, hidden, inside, own, need, x, scratch.level[CHOICE, x], INFINITE, scratch)
+            join(boxed, hidden, inside, own, need, x, scratch.level[CHOICE, x], whole(INFINITE), scratch)
     return best
 
 

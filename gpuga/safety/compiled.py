@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 from gpuga import compiling
@@ -17,6 +18,10 @@ from gpuga import compiling
 compiling.watch()
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+whole: Callable[[Any], int] = cast(Any, np.int64)
+"""An integer of the one width that compiled functions pass on: each further one, and each literal, would have the
+function that is called compiled once more."""
 
 
 def compiled(function: F) -> F:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled, inner
+from gpuga.safety.compiled import compiled, inner, whole
 from gpuga.table.plane import Plane
 from gpuga.table.table import INFINITE, Ints, Mask
 
@@ -238,7 +238,7 @@ def augment(net: Network, flow: Flow, source: int, sink: int, limit: int) -> int
     amount = limit
     node = sink
     while node != source:
-        amount = min(amount, room(net, flow, flow.parent[node], node))
+        amount = min(amount, room(net, flow, whole(flow.parent[node]), node))
         node = flow.parent[node]
     node = sink
     while node != source:
