@@ -46,6 +46,9 @@ GATHERED = {
 }
 """Where a run leaves a file below its folder, and its name among the results."""
 
+CONDITIONS = "conditions.md"
+"""Among the results: how the machine was used while it measured, in the words of whoever measured."""
+
 
 def gather(folder: Path, results: Path) -> list[str]:
     """Take over the files that are there; their names."""
@@ -67,7 +70,7 @@ def report(results: Path) -> tuple[str, list[Section]]:
     """The text and the sections whose plots and CSV files it shows."""
     rows = read_rows(results / "papers.csv") if (results / "papers.csv").exists() else []
     peers = _json(results, "peers.json") or {}
-    parts = [_head(_json(results, "machine.json") or {}, rows), _reading(rows, peers)]
+    parts = [_head(results, rows), _reading(rows, peers)]
     shown: list[Section] = []
     for name, paper in PAPERS.items():
         sections = paper.sections([row for row in rows if row.paper == name])
@@ -89,7 +92,10 @@ def report(results: Path) -> tuple[str, list[Section]]:
     return "\n".join(parts), shown
 
 
-def _head(here: dict[str, str], rows: Sequence[Row]) -> str:
+def _head(results: Path, rows: Sequence[Row]) -> str:
+    """Machine, versions, dates, seeds, and the words of whoever measured about the circumstances."""
+    here: dict[str, str] = _json(results, "machine.json") or {}
+    notes = results / CONDITIONS
     dates = sorted({row.date for row in rows})
     commits = sorted({row.commit for row in rows})
     when = f"{dates[0]} to {dates[-1]}" if len(dates) > 1 else "".join(dates)
@@ -101,16 +107,11 @@ def _head(here: dict[str, str], rows: Sequence[Row]) -> str:
         "`python -m bench report --gather bench/out`.\n\n"
         f"| | |\n|---|---|\n{table}\n\n"
         f"{len(rows)} runs of {when}, at the commits {', '.join(commits)}. Random tables have the seeds 1, 2, 3, ... "
-        "(Smith's "
-        "the number of the table), randomised methods the seeds 1, 2, 3. Times are CPU seconds of all threads "
-        "together, the "
-        "audit not included; a method that takes what it gets had the CPU seconds in the column `allowed` or, where "
-        "there is "
-        "no such column, 15 (5 for searches over orderings, 30 on the large tables of Smith). The machine had other "
-        "work "
-        "at idle priority. Runs that a time limit ends may differ a little from one measurement to the next; the "
-        "others "
-        "repeat exactly.\n"
+        "(Smith's the number of the table), randomised methods the seeds 1, 2, 3. Times are CPU seconds of all threads "
+        "together, without the audit. Methods that take what they get had the CPU seconds in the column `allowed` or, "
+        "where there is no such column, 15 (5 for searches over orderings, 30 on Smith's large tables, 60 for integer "
+        "programmes). Runs that a time limit ends may differ a little from one measurement to the next; the others "
+        "repeat exactly.\n" + (f"\n{notes.read_text(encoding='utf-8').strip()}\n" if notes.exists() else "")
     )
 
 

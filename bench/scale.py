@@ -1,125 +1,199 @@
 """Time and memory of protect + full audit against the number of cells, 1,000 to 1,000,000: python -m bench scale.
 
-Also `--smith FILE.csv`: the 14 shapes of Smith et al.'s Table VII (dimensions, hierarchical_dimension, sensitive_share,
-zero_share, fitness_calls_in_24h), with evaluations of orderings per hour next to the paper's. Figures are CPU seconds
-of this process, so that other work on the machine does not count; memory is the process's peak, one process per table.
+With `--smith`: the 14 shapes of Smith et al.'s Table VII, with evaluations of orderings per hour next to the paper's.
+Every table has a process of its own, so that its peak memory is its own, and goes the ordinary way: a method, the
+exact audit of all sensitive cells. Times are CPU seconds; evaluations per hour are counted on all processors by the
+clock, and per CPU hour. Finished tables are kept in the JSON file and not measured again.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import multiprocessing
+import os
 import resource
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-SHAPES = ((10, 10, 10), (20, 20, 10), (25, 25, 16), (40, 40, 20), (50, 50, 40), (80, 80, 48), (100, 100, 100))
-EVALUATED = 4
-"""Orderings that are evaluated to measure a rate."""
+from bench.charts import bars, lines
+from bench.sections import OTHER_TABLES, Section, figure, markdown, seconds, write_section
+from bench.tables import named_table, published
+from gpuga.files.atomic import write_whole
+
+OUT = Path(__file__).parent / "out"
+SHAPES = ("10x10x10", "20x20x10", "25x25x16", "40x40x20", "50x50x40", "80x80x48", "100x100x100")
+EVALUATED, LONG_ENOUGH = 8, 4.0
+"""Orderings are evaluated in groups of so many until so many seconds have passed."""
+
+LEAST_SECONDS = 0.05
+"""Shorter times say nothing about how time grows."""
+
+Figures = dict[str, Any]
 
 
-def measured(shape: tuple[int, ...], hierarchical: int, sensitive: float, zeros: float) -> dict[str, Any]:
-    """One table: generated, protected by boxes, cleaned up, audited; and the rate of evaluations."""
-    from gpuga.context import Context
-    from gpuga.evolution.orderings import evaluator_of
+def measured(name: str, evaluate: bool) -> Figures:
+    """One table: generated, protected by boxes, audited; and the rate of evaluations, if wanted."""
+    from gpuga.context import Clock, Context
     from gpuga.heuristics.hypercube import hypercube
-    from gpuga.safety.audit import audit
-    from gpuga.table.generate import smith3d
+    from gpuga.protect import make_safe
 
-    hypercube(smith3d((5, 4, 3), 0.1, 0.1, 1), Context())  # compilation is no part of the figures
-    table = smith3d(shape, sensitive, zeros, 1, hierarchical)
+    for small in (
+        "smith3d:24x20x6:0.3:0.1:0:1",
+        "smith3d:24x20x6:0.1:0.1:1:1",
+    ):  # compilation is no part of the figures
+        hypercube(named_table(small), Context(clock=Clock(1.0)))
+    table = named_table(name)
     begun = time.process_time()
     found = hypercube(table, Context())
     protected = time.process_time()
-    verdict = audit(table, found.suppressed, intervals=False, proof=found.proof)
+    suppressed, verdict, repaired = make_safe(table, found.suppressed, Context(), found.proof)
     audited = time.process_time()
-    evaluator = evaluator_of(table, "ku", Context())
-    orders = [np.arange(len(evaluator.items), dtype=np.int32)] * EVALUATED
-    began = time.process_time()
-    evaluator.costs(orders)
-    each = (time.process_time() - began) / EVALUATED
-    return {
-        "shape": "x".join(map(str, shape)),
-        "hierarchical": hierarchical,
+    figures = {
+        "table": name,
+        "shape": name.split(":")[1],
         "cells": len(table),
         "sensitive": len(table.sensitive),
-        "ku": len(evaluator.items),
+        "secondary": int((suppressed & ~table.primary).sum()),
+        "cost": table.shown_cost(table.cost(suppressed)),
         "protect_cpu_seconds": round(protected - begun, 2),
         "audit_cpu_seconds": round(audited - protected, 2),
         "audited": verdict.audited,
         "safe": verdict.safe,
-        "evaluations_per_cpu_hour": round(3600 / max(each, 1e-6)),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "repaired": repaired,
+    }
+    if evaluate:
+        figures |= rates(table)
+    return figures | {"peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
+
+
+def rates(table: Any) -> Figures:
+    """How many orderings of the primaries that unpicking exposes are evaluated in an hour."""
+    from gpuga.context import Context
+    from gpuga.evolution.orderings import evaluator_of
+
+    evaluator = evaluator_of(table, "ku", Context())
+    random = np.random.default_rng(1)
+    count, clock, cpu = 0, time.monotonic(), time.process_time()
+    while time.monotonic() - clock < LONG_ENOUGH:
+        evaluator.costs([random.permutation(len(evaluator.items)).astype(np.int32) for _ in range(EVALUATED)])
+        count += EVALUATED
+    return {
+        "ku": len(evaluator.items),
+        "processors": os.cpu_count(),
+        "evaluations_per_hour": round(3600 * count / (time.monotonic() - clock)),
+        "evaluations_per_cpu_hour": round(3600 * count / (time.process_time() - cpu)),
     }
 
 
-def in_own_process(*arguments: Any) -> dict[str, Any]:
+def in_own_process(name: str, evaluate: bool) -> Figures:
     """The figures of one table from a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measured, arguments)
+        return pool.apply(measured, (name, evaluate))
 
 
-def smith_rows(path: Path) -> list[dict[str, Any]]:
-    """The paper's shapes, each measured."""
-    rows = []
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            shape = tuple(int(n) for n in row["dimensions"].split("x"))
-            given = float(row["sensitive_share"]), float(row["zero_share"])
-            figures = in_own_process(shape, int(row["hierarchical_dimension"] or 0), *given)
-            rows.append({**figures, "calls_in_24h_2012": int(row["fitness_calls_in_24h"])})
-            print(json.dumps(rows[-1]), flush=True)
-    return rows
+def gathered(names: Sequence[str], path: Path, evaluate: bool, measure: Callable[..., Figures]) -> list[Figures]:
+    """The rows of the tables named; those that the file has are kept, the others measured and added to it."""
+    kept: list[Figures] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    rows = {row["table"]: row for row in kept}
+    for name in names:
+        if name not in rows:
+            rows[name] = measure(name, evaluate)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, json.dumps(list(rows.values()), indent=1) + "\n")
+        print(json.dumps(rows[name]), flush=True)
+    return [rows[name] for name in names]
 
 
-def slope(rows: list[dict[str, Any]], field: str) -> float:
+def slope(rows: Sequence[Figures], field: str, least: float = LEAST_SECONDS) -> float:
     """The slope of a figure against the number of cells, both logarithmic, by least squares."""
     cells = np.log([row["cells"] for row in rows])
-    figure = np.log([max(row[field], 0.01) for row in rows])
-    return float(np.polyfit(cells, figure, 1)[0])
+    return float(np.polyfit(cells, np.log([max(row[field], least) for row in rows]), 1)[0])
 
 
-def plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """Time and memory against cells, log-log."""
-    from matplotlib.figure import Figure
+def scale_section(rows: Sequence[Figures]) -> Section:
+    """Time and memory against cells."""
+    points = {
+        "protect, CPU s": [(row["cells"], max(row["protect_cpu_seconds"], LEAST_SECONDS)) for row in rows],
+        "audit, CPU s": [(row["cells"], max(row["audit_cpu_seconds"], LEAST_SECONDS)) for row in rows],
+        "memory, GiB": [(row["cells"], row["peak_mb"] / 1024) for row in rows],
+    }
+    words = (
+        f"Three-dimensional tables with 10 % sensitive cells: boost, boxes, clean-up, and the full exact audit. "
+        f"Slope of protect time {slope(rows, 'protect_cpu_seconds'):.2f}."
+    )
+    header, body = _body(rows)
+    return Section("scale", "Scale", header, body, words, lines("Time and memory", points, "cells", "CPU seconds, GiB"))
 
-    figure = Figure(figsize=(7, 5))
-    axes = figure.subplots()
-    cells = [row["cells"] for row in rows]
-    axes.loglog(cells, [max(row["protect_cpu_seconds"], 0.01) for row in rows], "o-", label="protect, CPU seconds")
-    axes.loglog(cells, [max(row["audit_cpu_seconds"], 0.01) for row in rows], "s-", label="audit, CPU seconds")
-    axes.loglog(cells, [row["peak_mb"] / 1024 for row in rows], "^-", label="peak memory, GiB")
-    axes.set_xlabel("cells")
-    axes.set_title(f"10 % sensitive; slope of protect {slope(rows, 'protect_cpu_seconds'):.2f}")
-    axes.grid(True, which="both", alpha=0.3)
-    axes.legend()
-    figure.savefig(path)
+
+def _body(rows: Sequence[Figures]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    header = ("shape", "cells", "sensitive", "secondary", "protect, CPU s", "audit, CPU s", "audited", "peak, MB")
+    body: list[tuple[str, ...]] = [
+        (
+            str(row["shape"]),
+            figure(row["cells"]),
+            figure(row["sensitive"]),
+            figure(row["secondary"]),
+            seconds(row["protect_cpu_seconds"]),
+            seconds(row["audit_cpu_seconds"]),
+            f"{figure(row['audited'])} {'safe' if row['safe'] else 'UNSAFE'}",
+            figure(row["peak_mb"]),
+        )
+        for row in rows
+    ]
+    return header, body
+
+
+def smith_names() -> list[str]:
+    """The 14 tables by name."""
+    return [
+        f"smith3d:{row['dimensions']}:{row['sensitive_share']}:{row['zero_share']}:"
+        f"{row['hierarchical_dimension'] or '0'}:1"
+        for row in published("smith_tables7_8_large")
+    ]
+
+
+def smith_section(rows: Sequence[Figures]) -> Section:
+    """Protected, audited, and evaluations per hour next to the paper's."""
+    paper = [int(row["fitness_calls_in_24h"]) / 24 for row in published("smith_tables7_8_large")]
+    header, body = _body(rows)
+    rate = [row["evaluations_per_hour"] for row in rows]
+    rated = [
+        (*line, figure(row["ku"]), figure(calls, 1), figure(row["evaluations_per_hour"]))
+        for line, row, calls in zip(body, rows, paper, strict=True)
+    ]
+    series = {"published": paper, "measured": rate}
+    chart = bars("Evaluations of an ordering per hour", [row["shape"] for row in rows], series, "per hour", log=True)
+    return Section(
+        "smith-large",
+        "Smith Table VII: fourteen large tables",
+        (*header, "Ku", "evaluations per hour, published", "evaluations per hour, measured"),
+        rated,
+        f"{OTHER_TABLES} Ku: primaries that unpicking exposes, whose orderings are evaluated.",
+        chart,
+    )
 
 
 def main(arguments: list[str]) -> int:
-    """Measure, print one JSON line per table, write the plot."""
+    """Measure what is missing, print one JSON line per table, write figures, table and plot."""
     parser = argparse.ArgumentParser(prog="bench scale", description=__doc__)
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg")
-    parser.add_argument("--json", type=Path, metavar="FILE", dest="out")
-    parser.add_argument("--smith", type=Path, metavar="FILE.csv")
-    parser.add_argument("--most-cells", type=int, default=1_000_000)
+    parser.add_argument("--out", type=Path, default=OUT, metavar="FOLDER")
+    parser.add_argument("--smith", action="store_true", help="the shapes of Smith et al.'s Table VII")
+    parser.add_argument("--shapes", metavar="A,B", help="only these shapes; the others when they are asked for")
     options = parser.parse_args(arguments)
-    if options.smith is not None:
-        rows = smith_rows(options.smith)
-    else:
-        rows = []
-        for shape in SHAPES:
-            if int(np.prod(shape)) <= options.most_cells:
-                rows.append(in_own_process(shape, 0, 0.1, 0.1))
-                print(json.dumps(rows[-1]), flush=True)
-        print(f"slope of protect time: {slope(rows, 'protect_cpu_seconds'):.2f}")
-        if options.plot is not None:
-            plot(rows, options.plot)
-    if options.out is not None:
-        options.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    names = smith_names() if options.smith else [f"smith3d:{shape}:0.1:0.1:0:1" for shape in SHAPES]
+    asked = None if options.shapes is None else options.shapes.split(",")
+    chosen = [name for name in names if asked is None or name.split(":")[1] in asked]
+    path = options.out / ("smith_large.json" if options.smith else "scale.json")
+    rows = gathered(chosen, path, options.smith, in_own_process)
+    if len(rows) < len(names):
+        return 0
+    section = smith_section(rows) if options.smith else scale_section(rows)
+    write_section(section, options.out)
+    write_whole(options.out / f"{section.name}.md", markdown(section, plots="."))
+    print(markdown(section))
     return 0
