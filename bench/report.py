@@ -29,6 +29,7 @@ from bench.reading import (
     smith_reading,
 )
 from bench.runs import Row, read_rows
+from bench.scale import scale_section, smith_names, smith_section
 from bench.sections import Section, figure, markdown, percent, seconds, write_section
 from gpuga.files.atomic import write_whole
 
@@ -40,6 +41,7 @@ GATHERED = {
     "throughput.json": "throughput.json",
     "plane.csv": "plane.csv",
     "scale.json": "scale.json",
+    "smith_large.json": "smith_large.json",
     "ablation.json": "ablation.json",
     "peers.json": "peers.json",
     "history.csv": "history.csv",
@@ -82,6 +84,7 @@ def report(results: Path) -> tuple[str, list[Section]]:
         _peers(peers),
         *_throughput(_json(results, "throughput.json")),
         _scale(_json(results, "scale.json")),
+        _smith_large(_json(results, "smith_large.json")),
         _ablation(_json(results, "ablation.json")),
         _history(results / "history.csv"),
     ]
@@ -192,29 +195,12 @@ def _throughput(rows: list[dict[str, Any]] | None) -> list[Section]:
 
 def _scale(rows: list[dict[str, Any]] | None) -> Section | None:
     """Time and memory from 1,000 to 1,000,000 cells."""
-    if not rows:
-        return None
-    body = [
-        (
-            row["shape"],
-            figure(row["cells"]),
-            figure(row["sensitive"]),
-            seconds(row["protect_cpu_seconds"]),
-            seconds(row["audit_cpu_seconds"]),
-            "safe" if row["safe"] else "UNSAFE",
-            figure(row["peak_mb"]),
-        )
-        for row in rows
-    ]
-    header = ("shape", "cells", "sensitive", "protect, CPU s", "audit, CPU s", "verdict", "peak memory, MB")
-    points = {
-        "protect, CPU s": [(row["cells"], max(row["protect_cpu_seconds"], 0.01)) for row in rows],
-        "audit, CPU s": [(row["cells"], max(row["audit_cpu_seconds"], 0.01)) for row in rows],
-        "memory, GiB": [(row["cells"], row["peak_mb"] / 1024) for row in rows],
-    }
-    chart = lines("Time and memory against the number of cells", points, "cells", "CPU seconds, GiB")
-    words = "Three-dimensional tables with 10 % sensitive cells: boxes, clean-up, and the full exact audit."
-    return Section("scale", "Scale", header, body, words, chart)
+    return scale_section(rows) if rows and len(rows) > 2 else None
+
+
+def _smith_large(rows: list[dict[str, Any]] | None) -> Section | None:
+    """Smith's fourteen large tables, once all of them have been measured."""
+    return smith_section(rows) if rows and len(rows) == len(smith_names()) else None
 
 
 def _ablation(found: dict[str, Any] | None) -> Section | None:
