@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Bools, Grid, Int32, Int64, Lines, Patterns, Plane, Pool, Tasks, Verdicts
+from .layout import Bools, Frequencies, Grid, Int32, Int64, Lines, Patterns, Plane, Pool, Tasks, Verdicts
 
 Population = Patterns | Bools
 
@@ -158,6 +158,14 @@ class Backend(Protocol):
         cells 0.
 
         An outer bound of the attacker's interval, tightened until nothing changes or `sweeps` are done.
+        """
+        ...
+
+    def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
+        """(i) int64[J]: the weight of the cells whose bin stays rare, for each job: one table, its fields recoded.
+
+        `table` int32[J]; `rule` int32[J, D], one recoding per place of the table's fields. All neighbours of a
+        recoding are one such batch. A bin is rare when its count is below the table's threshold.
         """
         ...
 

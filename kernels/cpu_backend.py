@@ -11,7 +11,7 @@ from numba import get_num_threads, prange, set_num_threads
 from numpy.typing import NDArray
 
 from .backend import Circuits, Population, Rectangles, Union
-from .host import box_room, cell_order, circuits_of, line_orders, line_pushes, resident, word_seed
+from .host import box_room, cell_order, circuits_of, in_histograms, line_orders, line_pushes, resident, word_seed
 from .layout import (
     INFINITE,
     SAFE,
@@ -20,6 +20,7 @@ from .layout import (
     Bits,
     Bools,
     FlowTasks,
+    Frequencies,
     Grid,
     Int32,
     Int64,
@@ -38,6 +39,7 @@ from .logic.boxes import BEGIN, END, cheapest_box
 from .logic.circuits import is_whole, swap_gain, used_word, word_cost
 from .logic.compile import device, parallel
 from .logic.flow import covers, depends, ends, finer, keep_witness, lane_verdict, reach
+from .logic.frequencies import recoded_bin
 from .logic.levels import flood, open_arcs, task_bit
 from .logic.lines import line_exposes, line_room, tightened
 from .logic.network import (
@@ -528,6 +530,27 @@ def _random(key: np.uint64, stream: np.uint64, start: np.uint64, words: NDArray[
         words[x] = philox_word(key, start + np.uint64(x), stream)
 
 
+@parallel
+def _rare_weights(
+    start: Int64, coordinate: Int32, count: Int64, weight: Int64, field: Int32, threshold: Int64, image_start: Int64,
+    image_size: Int64, image: Int32, table: Int32, rule: Int32, bins: Int64, left: Int64,
+) -> None:  # fmt: skip
+    """One job per thread: fill the recoded histogram, then add up the weights of cells whose bin is still rare."""
+    for job in prange(len(table)):
+        t = table[job]
+        histogram = np.zeros(bins[job], np.int64)
+        for cell in range(start[t], start[t + 1]):
+            at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
+            histogram[at] += count[cell]
+        total = 0
+        for cell in range(start[t], start[t + 1]):
+            if weight[cell] > 0:
+                at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
+                if histogram[at] < threshold[t]:
+                    total += weight[cell]
+        left[job] = total
+
+
 @contextmanager
 def _threads(work: int) -> Iterator[None]:
     """One thread for little work (waking others takes longer than doing it), else as many as numba may use."""
@@ -735,6 +758,19 @@ class CpuBackend:
             if not changed:
                 break
         return fall, rise
+
+    def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
+        def by_bins(table: Int32, rule: Int32, bins: Int64) -> Int64:
+            left = np.empty(len(table), np.int64)
+            work = int(bins.sum() + (tables.start[table + 1] - tables.start[table]).sum())
+            with _threads(work):
+                _rare_weights(
+                    tables.start, tables.coordinate, tables.count, tables.weight, tables.field, tables.threshold,
+                    tables.image_start, tables.image_size, tables.image, table, rule, bins, left,
+                )  # fmt: skip
+            return left
+
+        return in_histograms(tables, table, rule, by_bins)
 
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         words = np.empty(count, np.uint32)

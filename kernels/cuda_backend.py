@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from . import cuda_kernels as kernels
 from .backend import Circuits, Population, Rectangles, Union, warn
 from .cpu_backend import CpuBackend
-from .host import box_room, cell_order, circuits_of, line_orders, line_pushes, word_seed
+from .host import box_room, cell_order, circuits_of, in_histograms, line_orders, line_pushes, word_seed
 from .layout import (
     SAFE,
     UNDECIDED,
     Bools,
     FlowTasks,
+    Frequencies,
     Grid,
     Int32,
     Int64,
@@ -575,6 +576,28 @@ class CudaBackend:
         return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
 
     @_or_on_cpu
+    @_or_on_cpu
+    def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
+        xp, cells = self.xp, self._on_device(tables)
+
+        def by_bins(table: Int32, rule: Int32, bins: Int64) -> Int64:
+            left = np.empty(len(table), np.int64)
+            widest = int(bins.max())
+
+            def on_device(first: int, last: int) -> None:
+                histogram, found = xp.zeros((last - first, widest), np.int64), xp.zeros(last - first, np.int64)
+                self.launch(
+                    "rare_weights", last - first, cells.start, cells.coordinate, cells.count, cells.weight,
+                    cells.field, cells.threshold, cells.image_start, cells.image_size, cells.image,
+                    xp.asarray(table[first:last]), xp.asarray(rule[first:last]), histogram, found,
+                )  # fmt: skip
+                left[first:last] = self.to_host(found)
+
+            self._in_batches(len(table), 8 * widest + 64, on_device)
+            return left
+
+        return in_histograms(tables, table, rule, by_bins)
+
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         words = self.xp.empty(count, np.uint32)
         self._launch("random", count, word_seed(seed), word_seed(stream), word_seed(start), words)

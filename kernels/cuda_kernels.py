@@ -19,6 +19,7 @@ from .logic import bits as _bits
 from .logic import boxes as _boxes
 from .logic import circuits as _circuits
 from .logic import flow as _flow
+from .logic import frequencies as _frequencies
 from .logic import lines as _lines
 from .logic import network as _network
 from .logic import paths as _paths
@@ -56,6 +57,7 @@ finer = _usable_in_kernels(_flow.finer)
 keep_witness = _usable_in_kernels(_flow.keep_witness)
 lane_verdict = _usable_in_kernels(_flow.lane_verdict)
 reach = _usable_in_kernels(_flow.reach)
+recoded_bin = _usable_in_kernels(_frequencies.recoded_bin)
 line_exposes = _usable_in_kernels(_lines.line_exposes)
 line_room = _usable_in_kernels(_lines.line_room)
 tightened = _usable_in_kernels(_lines.tightened)
@@ -480,6 +482,29 @@ def random(key, stream, start, words):  # type: ignore[no-untyped-def]
         x += cuda.gridsize(1)
 
 
+def rare_weights(  # type: ignore[no-untyped-def]
+    start, coordinate, count, weight, field, threshold, image_start, image_size, image, table, rule, histogram, left,
+):  # fmt: skip
+    """One block per job: fill its recoded histogram, then add up the weights of cells whose bin is still rare."""
+    job = cuda.blockIdx.x
+    while job < table.shape[0]:
+        t = table[job]
+        cell = start[t] + cuda.threadIdx.x
+        while cell < start[t + 1]:
+            at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
+            cuda.atomic.add(histogram, (job, at), count[cell])
+            cell += cuda.blockDim.x
+        cuda.syncthreads()
+        cell = start[t] + cuda.threadIdx.x
+        while cell < start[t + 1]:
+            if weight[cell] > 0:
+                at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
+                if histogram[job, at] < threshold[t]:
+                    cuda.atomic.add(left, job, weight[cell])
+            cell += cuda.blockDim.x
+        job += cuda.gridDim.x
+
+
 def _types(letters: str) -> tuple[Any, ...]:
     """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64; with a digit, arrays of that rank."""
     scalar = {
@@ -530,6 +555,7 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     ),
     "line_rooms": (line_rooms, "l1 i1 l1 l2 l2 l3", THREADS),
     "tighten": (tighten, "w3 l l1 i1 l1 l3 l2 l2 i1", THREADS),
+    "rare_weights": (rare_weights, "l1 i2 l1 l1 i2 l1 l2 l2 i1 i1 i2 l2 l1", THREADS),
     "random": (random, "w w w u1", THREADS),
 }
 

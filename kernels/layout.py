@@ -339,6 +339,35 @@ class Grid:
         return np.where(flat, leaves, (leaves + 2) ** 2 // 4 + leaves)
 
 
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Many frequency tables by their inhabited cells, and the recodings of the fields.
+
+    `start` int64[tables+1]; per cell `coordinate` int32[cells, D] (unused places 0), `count` and `weight`
+    int64; per table `field` int32[tables, D] (-1 unused) and `threshold` int64. Recoding k of field f sends
+    code c to `image[image_start[f, k] + c]`, one of `image_size[f, k]` codes.
+    """
+
+    start: Int64
+    coordinate: Int32
+    count: Int64
+    weight: Int64
+    field: Int32
+    threshold: Int64
+    image_start: Int64
+    image_size: Int64
+    image: Int32
+
+    def bins(self, table: Int32, rule: Int32) -> NDArray[np.float64]:
+        """The number of bins of each job's recoded table (float64: it may be enormous)."""
+        bins = np.ones(len(table))
+        for place in range(self.field.shape[1]):
+            field = self.field[table, place]
+            size = self.image_size[np.maximum(field, 0), rule[:, place]]
+            bins *= np.where(field >= 0, size, 1)
+        return bins
+
+
 def tree_depth(parent: Int32) -> Int32:
     """Distance of every code from its root; refuses parent arrays that are not a tree with one root."""
     if np.count_nonzero(parent < 0) != 1 or parent.max(initial=-1) >= len(parent):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .backend import Circuits, Population, Rectangles, Union
-from .host import cell_order, word_seed
+from .host import cell_order, rare_weight, word_seed
 from .layout import (
     INFINITE,
     MAX_BOX,
@@ -18,6 +18,7 @@ from .layout import (
     UNSAFE,
     Bools,
     FlowTasks,
+    Frequencies,
     Grid,
     Int32,
     Int64,
@@ -304,6 +305,9 @@ class NumpyBackend:
                 break
             fall, rise = new_fall, new_rise
         return fall, rise
+
+    def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
+        return np.array([rare_weight(tables, int(t), k) for t, k in zip(table, rule, strict=True)], np.int64)
 
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         return random_words(seed, stream, int(word_seed(start)), count)

@@ -54,6 +54,13 @@ def microdata() -> None:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--evaluations", type=click.IntRange(1), help="Limit of the search.  [default: by the size of the file]")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]")
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
+    default="auto",
+    show_default=True,
+    help="Where the neighbours of a recoding are evaluated.",
+)
 @click.option("--delimiter", default=",", show_default=True, help="What separates the columns of a CSV file.")
 @json_option
 @quiet_option

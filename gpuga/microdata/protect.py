@@ -19,6 +19,8 @@ from gpuga.context import Clock
 from gpuga.errors import GpugaError, InputError, printable
 from gpuga.files.atomic import check_writable
 from gpuga.files.hrc import read_hierarchy
+from gpuga.kernels import Backend, get_backend
+from gpuga.kernels.backend import BackendUnavailable
 from gpuga.microdata.costs import Costs, entropy_costs, linear_costs
 from gpuga.microdata.keys import Keys, make_keys
 from gpuga.microdata.problem import Problem, Recoding
@@ -62,6 +64,7 @@ class Wish:
     evaluations: int | None = None
     seconds: float | None = None
     exact: bool = True
+    backend: str = "auto"
     delimiter: str = ","
 
 
@@ -158,10 +161,19 @@ def protect_file(path: str | Path, out: str | Path, wish: Wish) -> MicrodataProt
     return protection
 
 
+def _backend(wish: Wish) -> Backend:
+    try:
+        return get_backend(wish.backend)
+    except BackendUnavailable as fault:
+        raise InputError(str(fault), field="--backend") from None
+
+
 def protect_records(problem: Problem, wish: Wish, clock: Clock | None = None) -> MicrodataProtection:
     """Search for a recoding, suppress the rest, and count again."""
     clock = clock or Clock(wish.seconds)
-    evaluator = Evaluator(problem, evaluations=_limit(problem, wish), clock=clock, exact=wish.exact)
+    evaluator = Evaluator(
+        problem, evaluations=_limit(problem, wish), clock=clock, exact=wish.exact, backend=_backend(wish)
+    )
     SEARCHES[wish.search](evaluator, np.random.default_rng(wish.seed))
     bound = evaluator.bound()
     recoding, suppressed = _finish(problem, evaluator, wish)

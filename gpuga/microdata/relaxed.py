@@ -22,8 +22,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError
+from gpuga.kernels import Backend, Frequencies, get_backend
 from gpuga.microdata.cover import feasible_prices
-from gpuga.microdata.histogram import Frequencies, combine, unprotected_weights
+from gpuga.microdata.histogram import combine
 from gpuga.microdata.problem import Problem
 from gpuga.microdata.unsafe import families, set_masks, unsafe_words
 
@@ -137,8 +138,9 @@ class Relaxed:
     not yet evaluated); the combination of table t under recoding k stands at `_offset[t] + (k @ _stride)[t]`.
     """
 
-    def __init__(self, problem: Problem, tables: Frequencies) -> None:
+    def __init__(self, problem: Problem, tables: Frequencies, backend: Backend | None = None) -> None:
         self.problem, self.tables = problem, tables
+        self.backend = backend or get_backend("cpu")
         keys = problem.keys.keys
         self._shape = [tuple(problem.choices[f] for f in key.fields) for key in keys]
         if max(float(np.prod([float(c) for c in shape])) for shape in self._shape) > MOST_RULES:
@@ -174,7 +176,7 @@ class Relaxed:
             choices = np.array(self.problem.choices)[np.maximum(field, 0)]
             stride = np.where(field >= 0, self._stride[np.maximum(field, 0), table], 1)
             rule[:, place] = np.where(field >= 0, within // stride % choices, 0)
-        self._left[unknown] = unprotected_weights(self.tables, table.astype(np.int32), rule)
+        self._left[unknown] = self.backend.rare_weights(self.tables, table.astype(np.int32), rule)
 
     def complete(self) -> list[Ints]:
         """What every table leaves under every combination of its rules; one axis per field."""

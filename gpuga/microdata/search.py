@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.context import Clock
+from gpuga.kernels import Backend
 from gpuga.microdata.problem import Problem, Recoding, true_cost
 from gpuga.microdata.relaxed import FINENESS, MOST_RECODINGS, RecodingBound, Relaxed, frequency_tables, priced
 
@@ -28,11 +29,17 @@ class Evaluator:
     """
 
     def __init__(
-        self, problem: Problem, *, evaluations: int = 1000, clock: Clock | None = None, exact: bool = True
+        self,
+        problem: Problem,
+        *,
+        evaluations: int = 1000,
+        clock: Clock | None = None,
+        exact: bool = True,
+        backend: Backend | None = None,
     ) -> None:
         self.problem, self.limit, self.clock = problem, evaluations, clock or Clock()
         self.known: dict[Recoding, int] = {}
-        self._exact = exact
+        self._exact, self._backend = exact, backend
         self._tables = frequency_tables(problem)
         self._relaxed: list[Relaxed] = []
         self.best: Recoding = problem.unchanged
@@ -57,7 +64,7 @@ class Evaluator:
         if recoding not in self.known:
             self.known[recoding] = true_cost(self.problem, recoding, exact=self._exact)
             if len(self._relaxed) < MOST_PRICES:
-                self._relaxed.append(Relaxed(self.problem, priced(self.problem, self._tables, recoding)))
+                self._relaxed.append(Relaxed(self.problem, priced(self.problem, self._tables, recoding), self._backend))
             if self.known[recoding] < self.best_cost:
                 self.best = recoding
         return self.known[recoding]

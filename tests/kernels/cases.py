@@ -13,7 +13,7 @@ import numpy as np
 from gpuga.kernels import Backend, get_backend
 from gpuga.kernels.backend import Circuits
 
-from .instances import random_grid, random_lines, random_plane, random_pool
+from .instances import random_frequencies, random_grid, random_lines, random_plane, random_pool
 
 ORACLE = get_backend("numpy")
 
@@ -142,6 +142,15 @@ def check_unpick(backend: Backend, rng: np.random.Generator) -> None:
         expected = ORACLE.unpick(case.patterns[:2], lines, case.up, case.down, sweeps)
         for part, wanted in zip(found, expected, strict=True):
             np.testing.assert_array_equal(part, wanted)
+
+
+def check_rare_weights(backend: Backend, rng: np.random.Generator) -> None:
+    tables = random_frequencies(rng)
+    jobs = int(rng.integers(1, 9))
+    table = rng.integers(0, len(tables.field), jobs).astype(np.int32)
+    rule = rng.integers(0, tables.image_size.shape[1], (jobs, tables.field.shape[1])).astype(np.int32)
+    arguments = (tables, table, rule)
+    np.testing.assert_array_equal(backend.rare_weights(*arguments), ORACLE.rare_weights(*arguments))
 
 
 def check_random(backend: Backend, rng: np.random.Generator) -> None:

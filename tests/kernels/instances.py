@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Lines, Plane, Pool, Tasks, plane_lines
+from gpuga.kernels import INFINITE, Frequencies, Lines, Plane, Pool, Tasks, plane_lines
 from gpuga.kernels.layout import Grid
 
 Bools = NDArray[np.bool_]
@@ -147,3 +147,29 @@ def random_lines(rng: np.random.Generator, cells: int, count: int) -> Lines:
     start = np.concatenate([[0], np.cumsum([len(member) for member in members])])
     coef = rng.choice([-3, -2, -1, 1, 2, 3], start[-1])
     return Lines.of(start, np.concatenate(members), coef, cells)
+
+
+def random_frequencies(rng: np.random.Generator, fields: int = 4, rules: int = 3) -> Frequencies:
+    """Frequency tables of one to three of the fields, each field with rules that merge more and more codes."""
+    sizes = rng.integers(2, 6, fields)
+    image_size = np.maximum(1, np.stack([sizes, sizes // 2, np.ones_like(sizes)], axis=1))
+    images = [
+        np.minimum(np.arange(size), after - 1) for size, row in zip(sizes, image_size, strict=True) for after in row
+    ]
+    image_start = np.concatenate([[0], np.cumsum([len(image) for image in images])[:-1]]).reshape(fields, rules)
+    table_fields = [rng.choice(fields, rng.integers(1, 4), replace=False) for _ in range(int(rng.integers(1, 5)))]
+    field = np.full((len(table_fields), 3), -1, np.int32)
+    cells = []
+    for row, chosen in zip(field, table_fields, strict=True):
+        row[: len(chosen)] = chosen
+        codes = np.zeros((int(rng.integers(0, 90)), 3), np.int32)
+        for place, f in enumerate(chosen):
+            codes[:, place] = rng.integers(0, sizes[f], len(codes))
+        cells.append(codes)
+    start = np.concatenate([[0], np.cumsum([len(codes) for codes in cells])])
+    count = rng.integers(1, 4, start[-1])
+    return Frequencies(
+        start.astype(np.int64), np.concatenate(cells), count.astype(np.int64),
+        rng.integers(0, 9, start[-1]).astype(np.int64), field, rng.integers(1, 9, len(field)).astype(np.int64),
+        image_start.astype(np.int64), image_size.astype(np.int64), np.concatenate(images).astype(np.int32),
+    )  # fmt: skip

@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gpuga.kernels import get_backend
 from gpuga.microdata.costs import given_costs
 from gpuga.microdata.cover import cheapest_covers, highs_cover
-from gpuga.microdata.histogram import unprotected_weights
 from gpuga.microdata.keys import make_keys
 from gpuga.microdata.problem import Problem, local_suppression, true_cost
 from gpuga.microdata.recoding import field_rules
@@ -104,7 +104,8 @@ def test_y11_and_y21_together_protect_what_neither_does_alone():
 def test_the_batched_evaluation_sees_the_joint_effect():
     problem = example()
     tables = priced(problem, frequency_tables(problem), (0, 0))
-    left = unprotected_weights(tables, np.full(4, BOTH, np.int32), np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.int32))
+    rules = np.array([[0, 0], [1, 0], [0, 1], [1, 1]], np.int32)
+    left = get_backend("cpu").rare_weights(tables, np.full(4, BOTH, np.int32), rules)
     assert left[0] == left[1] == left[2] == FINENESS  # record 1's pair: its cheapest field costs 1
     assert left[3] == 0
 
