@@ -94,7 +94,8 @@ class Search:
         self._raise_lower(self.relaxation.bound)
         self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
         self._polish(self.best, 1)
-        self._polish_on(clock.part(0.12))
+        if self._columns() > TREE_COLUMNS:
+            self._polish_on(clock.part(0.12))
         self.context.progress.stage("branch and bound")
         settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
@@ -131,12 +132,15 @@ class Search:
         return self.learnt or self._time_to_learn() < 0.1
 
     def _time_to_learn(self) -> float:
-        """The share of the time left that is not kept for the tree."""
+        """The share of the time left that is not kept for the tree; with many columns left the tree is no use."""
         clock = self.context.clock
-        return 1.0 if clock.seconds is None else 1.0 - SHARE_OF_TREE * clock.seconds / max(1e-9, clock.left())
+        if clock.seconds is None or self._columns() > MOST_EXACT_COLUMNS:
+            return 1.0
+        return 1.0 - SHARE_OF_TREE * clock.seconds / max(1e-9, clock.left())
 
     def _time_of_a_round(self) -> Clock:
-        return self.context.clock.part(0.6 * self._time_to_learn())
+        share = 0.6 * self._time_to_learn()
+        return self.context.clock.part(min(share, 0.25) if self._columns() > MOST_EXACT_COLUMNS else share)
 
     def _search_tree(self, clock: Clock, most_nodes: float = math.inf) -> None:
         """Branch and bound in exact arithmetic; with few columns left it ends soonest."""

@@ -30,7 +30,7 @@ ROUNDS_AT_ROOT = 30
 ROUNDS_AT_NODE = 2
 WHOLE = 1e-6
 NODES_BETWEEN_OFFERS = 25
-BRANCHES_TRIED = 8
+BRANCHES_TRIED = 5
 BRANCH_ITERATIONS = 40
 RELIABLE = 4
 """Trials of both branches of a place after which their mean is believed."""

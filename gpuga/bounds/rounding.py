@@ -27,7 +27,7 @@ Words = NDArray[np.uint64]
 Key = tuple[object, ...]
 
 MOST_MEMBERS = 40
-MOST_LOOKED_AT = 1000
+MOST_LOOKED_AT = 400
 LEAST_VIOLATION = 0.02
 
 
@@ -109,7 +109,7 @@ def _violated(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Float
         a, b = pairs[z]
         words = members[a] if a == b else members[a] ^ members[b]
         rows = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")[:count])
-        if not 1 < len(rows) <= MOST_MEMBERS or (times_used[rows] > 0).mean() > 0.5:
+        if not 1 < len(rows) <= MOST_MEMBERS or 2 * np.count_nonzero(times_used[rows]) > len(rows):
             continue
         times_used[rows] += 1
         found.append(rows)

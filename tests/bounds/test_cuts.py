@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpuga.bounds.certificate import certify
+from gpuga.bounds.cuts import Cut, plain_cut
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Rounded
 from gpuga.circuits.paths import blurred, plain
@@ -15,6 +19,7 @@ from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible
 from gpuga.heuristics.plane_problem import plane_problem
 from gpuga.heuristics.shortest_path import by_paths
+from gpuga.safety.network import Network
 from gpuga.table.generate import class1, herrington
 from tests.planes import random_plane_table
 
@@ -43,6 +48,31 @@ def test_every_safe_pattern_satisfies_every_cut(table):
         for cut in relaxation.cuts:
             coefficient = cut.coefficients(problem.net, every)
             assert coefficient[hidden & problem.candidate.ravel()].sum() >= cut.rhs
+
+
+def test_cuts_of_magnitude_tables_are_divided_and_rounded():
+    relaxation = relaxation_of(herrington(30, 30, 0.03, 1))
+    relaxation.tighten(Clock())
+    divided = [cut for cut in relaxation.cuts if isinstance(cut, Cut) and cut.divisor < cut.need]
+    assert divided
+    assert all(0 < cut.rest < cut.divisor for cut in divided)
+
+
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=7), st.integers(1, 60), st.integers(2, 70), st.integers(0, 127)
+)
+def test_a_rounded_row_holds_wherever_the_row_holds(capacity, need, divisor, covered):
+    places = np.arange(len(capacity))
+    net = Network(np.array([capacity], np.int64), np.zeros((1, len(capacity)), np.int64))
+    row = plain_cut(np.ones(1, np.uint8), np.zeros(len(capacity), np.uint8), need)
+    cover = np.array([z for z in places if covered >> z & 1], np.int64)
+    rounded = row.rounded(net, cover, divisor)
+    if rounded is None:
+        return
+    plain, strong = row.coefficients(net, places), rounded.coefficients(net, places)
+    for chosen in itertools.product((0, 1), repeat=len(capacity)):
+        if plain @ chosen >= need:
+            assert strong @ chosen >= rounded.rhs
 
 
 def test_zero_half_cuts_are_found_and_raise_the_bound_of_count_tables():

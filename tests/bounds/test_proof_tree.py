@@ -1,10 +1,56 @@
-"""The exact tree: what it says when nothing is left open."""
+"""The tree: a valid bound at any time, the incumbent's cost at its end."""
 
 from __future__ import annotations
 
-from gpuga import protect
-from gpuga.table.generate import herrington
+from dataclasses import dataclass
+
+import pytest
+
+from gpuga.bounds.proof_tree import prove
+from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.paths import plain
+from gpuga.context import Clock, Context
+from gpuga.heuristics.plane_problem import plane_problem
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.protect import protect
+from gpuga.table.generate import class1, herrington
 
 
-def test_a_tree_without_open_nodes_proves_the_incumbent():
-    assert protect(herrington(20, 20, 0.05, 1), "exact").optimal
+@dataclass
+class Settled:
+    """An incumbent that stays."""
+
+    cost: int
+
+    def try_point(self, x):
+        return self.cost
+
+
+@pytest.mark.parametrize("table", [herrington(30, 30, 0.02, 1), class1(30, 30, 4)], ids=["herrington", "class1"])
+def test_the_bound_is_valid_after_any_number_of_nodes_and_never_falls(table):
+    best = protect(table, "exact")
+    assert best.optimal
+    problem = plane_problem(table, Context())
+    optimum = best.cost - problem.base_cost
+    start = by_paths(problem, problem.costs(), plain())
+    before = 0
+    for nodes in (1, 2, 5, 20):
+        relaxation = Relaxation(problem, start)
+        relaxation.tighten(Clock())
+        # an incumbent dearer than the optimum: the tree must not claim more than the optimum
+        outcome = prove(relaxation, Settled(optimum + 5 * relaxation.step), Clock(), nodes)
+        assert relaxation.bound <= outcome.bound <= optimum
+        assert outcome.bound >= before
+        assert not outcome.closed
+        before = outcome.bound
+
+
+def test_a_tree_that_ends_proves_the_optimum():
+    table = herrington(30, 30, 0.02, 1)
+    best = protect(table, "exact")
+    problem = plane_problem(table, Context())
+    relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
+    relaxation.tighten(Clock())
+    outcome = prove(relaxation, Settled(best.cost - problem.base_cost), Clock())
+    assert outcome.closed
+    assert problem.base_cost + outcome.bound == best.cost
