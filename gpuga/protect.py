@@ -162,7 +162,8 @@ def _repair(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Cont
         np.concatenate([levels.direction, direction]).astype(np.int8),
         np.concatenate([levels.need, np.ones(len(loose), np.int64)]),
     )
-    cover = Cover(table, tasks, context, suppressed)
+    # what is repaired has to be safe, however late it is
+    cover = Cover(table, tasks, replace(context, clock=Clock()), suppressed)
     cover.by_boxes(range(len(tasks)))
     cover.by_lp(range(len(tasks)))
     return cover.suppressed

@@ -19,7 +19,7 @@ from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.joint_change import JointChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
-from gpuga.errors import Infeasible
+from gpuga.errors import Infeasible, OutOfTime
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks, level_tasks
@@ -93,7 +93,7 @@ class Cover:
         """Give the open tasks, in order, the cheapest change that an LP finds; each change is tried on all.
 
         A small table is asked as a whole, task by task; a large one in the cells' neighbourhoods, then as a
-        whole for groups of tasks.
+        whole for groups of tasks. When the time is up, boxes take over where there are any.
         """
         left = [t for t in order if self.circuit[t] is None]
         self.context.progress.stage("cheapest changes", len(left))
@@ -103,13 +103,23 @@ class Cover:
             left = self._one_by_one(left, self._nearby)
             left = self._in_groups(left)
             left = self._one_by_one(left, self._alone)
-        if left:
+        if left and self.context.clock.expired():
+            self._in_haste(left)
+        elif left:
             self._refuse(left)
+
+    def _in_haste(self, left: list[int]) -> None:
+        """Boxes for what is open when the time is up; without them there is no safe pattern yet."""
+        self.by_boxes(left)
+        if any(self.circuit[t] is None for t in left):
+            raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
 
     def _one_by_one(self, left: list[int], find: Callable[[int], Witnesses | None]) -> list[int]:
         """Ask for one task after the other; returns those that stay open."""
-        missed = []
+        missed: list[int] = []
         while left:
+            if self.context.clock.expired():
+                return [t for t in [*missed, *left] if self.circuit[t] is None]
             task = left.pop(0)
             if (witness := find(task)) is None:
                 missed.append(task)
@@ -124,7 +134,7 @@ class Cover:
         """Ask for groups of tasks at once; those that fall short go to the end of the queue, once."""
         again: set[int] = set()
         missed: list[int] = []
-        while left:
+        while left and not self.context.clock.expired():
             group = self._group(left, GROUP)
             witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed)
             if witness is not None:
@@ -133,7 +143,7 @@ class Cover:
             missed += [t for t in short if t in again]
             left = [t for t in left if t not in short] + [t for t in short if t not in again]
             again |= set(short)
-        return [t for t in missed if self.circuit[t] is None]
+        return [t for t in dict.fromkeys([*missed, *left]) if self.circuit[t] is None]
 
     def _group(self, left: list[int], size: int) -> list[int]:
         """The first tasks of different cells."""

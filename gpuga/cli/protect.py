@@ -39,6 +39,12 @@ from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_o
     is_flag=True,
     help="Fail (exit code 2) where the solver of --lp is missing, instead of going on with HiGHS.",
 )
+@click.option(
+    "--cuopt-host",
+    metavar="HOST[:PORT]",
+    envvar="CUOPT_REMOTE_HOST",
+    help="A cuOpt server that --lp cuopt asks instead of this machine's GPU (environment: CUOPT_REMOTE_HOST).",
+)
 @strict_option
 @click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
 @click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")

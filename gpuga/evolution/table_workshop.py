@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution.pool import Supports
 from gpuga.evolution.pool_mip import cheapest_union
 from gpuga.kernels.random import Stream
@@ -51,11 +52,17 @@ class TableWorkshop:
         """The user's patterns, hypercube, incremental, then both in random orders as size and time allow."""
         for given in self.context.start:
             yield "start", self._made([], self._largest_first(), given)
-        by_weight = np.argsort(-self.table.weight[self.levels.cell], kind="stable")
         yield "hypercube", self._made(self._largest_first(), self._largest_first())
         longest = self.context.clock.spent()
         if not variety or not self._time_for(longest):
             return
+        try:
+            yield from self._further_seeds(stream, longest)
+        except OutOfTime:
+            return  # there is a safe pattern; further ones would take longer than is left
+
+    def _further_seeds(self, stream: Stream, longest: float) -> Iterator[tuple[str, Supports]]:
+        by_weight = np.argsort(-self.table.weight[self.levels.cell], kind="stable")
         begun = self.context.clock.spent()
         yield "incremental", self._made([], by_weight)
         longest = max(longest, self.context.clock.spent() - begun)
@@ -113,7 +120,10 @@ class TableWorkshop:
         order = given_up[stream.permutation(len(given_up))]
         if stream.integer(0, 2):
             cover.by_boxes(order.tolist())
-        cover.by_lp(order.tolist())
+        try:
+            cover.by_lp(order.tolist())
+        except OutOfTime:
+            return supports
         cover.clean_up()
         made = self._supports(cover)
         return made if self._cost(made) <= self._cost(supports) else supports

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gpuga.circuits import cover
-from gpuga.context import Context
+from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.heuristics.incremental import incremental
 from gpuga.heuristics.marginal import marginal, with_totals
@@ -82,3 +83,15 @@ def test_marginal_hides_every_total_above_a_sensitive_cell() -> None:
         total = lines.cell[span][lines.coef[span] < 0]
         if hidden[lines.cell[span]].any():
             assert hidden[total].all()
+
+
+def test_boxes_take_over_when_the_time_is_up() -> None:
+    table = smith3d((6, 5, 4), 0.1, 0.15, 7)
+    found = incremental(table, Context(clock=Clock(1e-9)))
+    assert audit(table, found.suppressed, intervals=False).safe
+
+
+def test_without_boxes_the_end_of_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cover, "box_grid", lambda table: None)
+    with pytest.raises(OutOfTime, match="time ran out"):
+        incremental(smith3d((6, 5, 4), 0.1, 0.15, 7), Context(clock=Clock(1e-9)))
