@@ -7,6 +7,7 @@ free codes move by one unit, the others follow; what contains a simpler one is d
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -20,7 +21,9 @@ from gpuga.table.table import Ints
 MOST_FREE = 3
 """Free codes that move at once, where a total has several families."""
 
-MOST_CHANGES = 20_000
+FEW = 12
+"""Free codes up to this many move in all combinations."""
+
 LONGEST = 24
 """Codes in one change; longer ones make boxes of too many cells."""
 
@@ -100,33 +103,47 @@ def _tree_changes(axis: Axis, parent: NDArray[np.int32]) -> list[Change]:
 def _general_changes(axis: Axis) -> list[Change]:
     """Small solutions of the families' equations, those without a simpler one inside."""
     free, follows = _solved(axis)
-    by_size: list[dict[int, int]] = []
-    units = [units for size in range(1, MOST_FREE + 1) for units in _moves(len(free), size)]
-    for chosen, signs in units[:MOST_CHANGES]:
+    changes: list[dict[int, int]] = []
+    for chosen, signs in _moves(axis, free):
         moved: dict[int, Fraction] = {}
         for z, sign in zip(chosen, signs, strict=True):
             for code, by in follows[z].items():
                 moved[code] = moved.get(code, Fraction(0)) + sign * by
         whole = {code: int(by) for code, by in moved.items() if by}
         if whole and len(whole) <= LONGEST and all(abs(moved[code]) == 1 for code in whole):
-            by_size.append(whole)
-    return _simplest(by_size)
+            changes.append(whole)
+    return _simplest(changes)
 
 
-def _moves(free: int, size: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Which free codes move, and how; the first one up, since a change and its reverse are one."""
-    signs = [(1, *rest) for rest in product((1, -1), repeat=size - 1)]
-    return [(chosen, sign) for chosen in combinations(range(free), size) for sign in signs]
+def _moves(axis: Axis, free: list[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Which free codes move, and how; the first one up, since a change and its reverse are one.
+
+    Where there are many free codes, only those of one family move against each other.
+    """
+    sizes = range(1, MOST_FREE + 1) if len(free) <= FEW else (1,)
+    for size in sizes:
+        signs = [(1, *rest) for rest in product((1, -1), repeat=size - 1)]
+        yield from ((chosen, sign) for chosen in combinations(range(len(free)), size) for sign in signs)
+    if len(free) > FEW:
+        number = {code: z for z, code in enumerate(free)}
+        together = {
+            pair
+            for _, parts in axis.families
+            for pair in combinations(sorted(number[part] for part in parts if part in number), 2)
+        }
+        yield from ((pair, (1, -1)) for pair in sorted(together))
 
 
 def _simplest(changes: list[dict[int, int]]) -> list[Change]:
     """The changes whose codes contain no other change's codes."""
-    kept: list[tuple[frozenset[int], Change]] = []
+    kept: list[Change] = []
+    by_first: dict[int, list[frozenset[int]]] = {}
     for change in sorted(changes, key=lambda c: (len(c), sorted(c.items()))):
         codes = frozenset(change)
-        if not any(smaller <= codes for smaller, _ in kept):
-            kept.append((codes, tuple(sorted(change.items()))))
-    return [change for _, change in kept]
+        if not any(smaller <= codes for code in change for smaller in by_first.get(code, ())):
+            by_first.setdefault(min(codes), []).append(codes)
+            kept.append(tuple(sorted(change.items())))
+    return kept
 
 
 def _solved(axis: Axis) -> tuple[list[int], list[dict[int, Fraction]]]:
