@@ -23,6 +23,9 @@ WHOLE = 1e-6
 ROUNDS_BETWEEN = 10
 """Rounds of cuts on the relaxation between two branch and bounds."""
 
+WIDEST_GAP, GAP_SHARE = 0.02, 0.2
+"""Branch and bound may stop at this gap, or at this share of the gap that is open, while it still finds cuts."""
+
 KIND = "Benders cuts"
 
 
@@ -52,6 +55,7 @@ class GeneralSearch:
         self.tasks = tasks_for(table, context.strict)
         self.relaxation = GeneralRelaxation(table)
         self.lower = self.rounds = self.patterns = self.nodes = 0
+        self.settling = False
         by_weight = np.argsort(-table.weight[self.tasks.cell], kind="stable")
         self.best = self._repaired(table.forced, by_weight)
         for given in context.start:
@@ -81,12 +85,15 @@ class GeneralSearch:
 
     def _round(self) -> bool:
         """One branch and bound; whether its pattern is safe and no other is cheaper, by the solver's word."""
-        relaxation = self.relaxation
-        pattern = solved_to_integers(relaxation, relaxation.useful(self.cost), self.best, self.context.clock)
+        relaxation, clock = self.relaxation, self.context.clock
+        # while its patterns are cut off anyway, branch and bound need not end
+        gap = 0.0 if self.settling else min(WIDEST_GAP, GAP_SHARE * (self.cost - self.lower) / max(1, self.cost))
+        pattern = solved_to_integers(relaxation, relaxation.useful(self.cost), self.best, gap, clock)
         if pattern is None:
             return False
-        added = relaxation.separate(pattern.astype(np.float64), self.context.clock)
-        if not added:
+        added = relaxation.separate(pattern.astype(np.float64), clock)
+        self.settling = not added
+        if not added and gap == 0.0:
             if audit(self.table, pattern, strict=self.context.strict, intervals=False).safe:
                 self._offer(pattern)
                 return True
@@ -95,7 +102,7 @@ class GeneralSearch:
         random = np.random.default_rng([self.context.seed, self.rounds])
         self._offer_repaired(pattern, random.permutation(len(self.tasks)))
         relaxation.solve()
-        relaxation.tighten(self.context.clock, ROUNDS_BETWEEN)
+        relaxation.tighten(clock, ROUNDS_BETWEEN)
         self._raise(relaxation.bound)
         return False
 
@@ -129,14 +136,16 @@ class GeneralSearch:
         return proven
 
 
-def solved_to_integers(relaxation: GeneralRelaxation, allowed: Mask, incumbent: Mask, clock: Clock) -> Mask | None:
-    """The cheapest pattern of the cuts so far over the allowed cells, by HiGHS's branch and bound (bool[n])."""
+def solved_to_integers(
+    relaxation: GeneralRelaxation, allowed: Mask, incumbent: Mask, gap: float, clock: Clock
+) -> Mask | None:
+    """The cheapest pattern of the cuts so far over the allowed cells, within a gap, by HiGHS (bool[n])."""
     solver, count = relaxation.solver, len(relaxation.free)
     every = np.arange(count, dtype=np.int32)
     allowed = allowed | incumbent[relaxation.free]
     solver.changeColsBounds(count, every, np.zeros(count), allowed.astype(np.float64))
     solver.changeColsIntegrality(count, every, np.full(count, highspy.HighsVarType.kInteger))
-    solver.setOptionValue("mip_rel_gap", 0.0)
+    solver.setOptionValue("mip_rel_gap", gap)
     solver.setOptionValue("mip_abs_gap", 0.999 * relaxation.step / relaxation.unit)
     solver.setOptionValue("time_limit", float(min(solver.getRunTime() + max(0.0, clock.left()), 1e9)))
     solver.run()

@@ -3,12 +3,14 @@
 For any multipliers y of the lines, the attacker's reach of a cell k is at most the sum of what each suppressed cell
 can add to `(e_k - y M) d` inside its room. So a safe pattern z satisfies `sum(g_i z_i) >= level` with the integers
 g_i that y gives, whatever y is; the solver's duals only propose it. A coefficient above what is missing counts as
-what is missing, also after some cells are taken as suppressed (knapsack covers). Bounds are recomputed in integers.
+what is missing, also after some cells are taken as suppressed (knapsack covers). Secondary cells that are alone in a
+line are cut off, since the pattern is as safe without them; halves of sums of cuts are rounded up. Bounds are
+recomputed in integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -16,6 +18,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.bounds.rounding import _violated as odd_combinations
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Status
@@ -26,25 +29,38 @@ from gpuga.table.table import INFINITE, Ints, Mask, Table
 Floats = NDArray[np.float64]
 
 VIOLATED = 1e-3
+LONELY = 1e-2
 TAKEN = (2.0, 0.99, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 """Cells whose value in the relaxation reaches these are taken as suppressed when covers are looked for."""
 
+HALVES_AT_ONCE = 60
+LEAST_VIOLATION = 0.02
 BITS = 30
+PARTS = 1024
 STALLED_ROUNDS = 40
 STALLED = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class LineCut:
-    """`sum(coef * z[cell]) >= rhs`, in positive integers; holds for every safe pattern."""
+    """`sum(coef * z[cell]) >= rhs` in integers; holds for every safe pattern, or for the cheapest ones (`lonely`).
+
+    Covers have positive numbers only; `summed` cuts are made of others. Rows of the solver are divided by `scale`.
+    """
 
     cell: Ints
     coef: Ints
     rhs: int
+    summed: bool = False
+
+    @property
+    def scale(self) -> int:
+        """The right-hand side, where there is one."""
+        return max(1, self.rhs)
 
     def violation(self, z: Floats) -> float:
-        """How far a point misses the cut, as a share of its right-hand side."""
-        return 1.0 - float(self.coef @ z[self.cell]) / self.rhs
+        """How far a point misses the cut, as a share of its scale."""
+        return (self.rhs - float(self.coef @ z[self.cell])) / self.scale
 
 
 class GeneralRelaxation:
@@ -74,12 +90,23 @@ class GeneralRelaxation:
         """Cut off the relaxation's points until none is cut off, the bound stalls, the rounds or the time are up."""
         stalled = made = 0
         while not clock.expired() and stalled < STALLED_ROUNDS and made != rounds:
-            if not self.separate(self.z, clock):
+            added = self.separate(self.z, clock)
+            if not added or stalled:
+                added += self._halves()
+            if not added:
                 return
             before = self.bound
             self.solve()
             made += 1
             stalled = stalled + 1 if self.bound <= before * (1 + STALLED) else 0
+
+    def _halves(self) -> int:
+        """Add the zero-half cuts that the point of the relaxation violates most; returns how many."""
+        simple = [cut for cut in self.cuts if not cut.summed]
+        found = half_sums(simple, self.free, self.z, HALVES_AT_ONCE)
+        for cut in found:
+            self.add(cut)
+        return len(found)
 
     def separate(self, z: Floats, clock: Clock) -> int:
         """Add the cuts that a point (float64[n]) violates; returns how many."""
@@ -92,7 +119,26 @@ class GeneralRelaxation:
             if cut is not None:
                 self.add(cut)
                 added += 1
+        for cut in self._lonely(z):
+            self.add(cut)
+            added += 1
         return added
+
+    def _lonely(self, z: Floats) -> Iterator[LineCut]:
+        """Cells that are suppressed more than all others of a line together: `sum of the others >= the cell`.
+
+        A suppressed cell that is alone in a line cannot move, so the pattern is as safe without it: among the
+        cheapest safe patterns there are some without such cells, and it is these that are bounded.
+        """
+        lines, free = self.table.lines, self.position >= 0
+        total = np.bincount(lines.line_of_entry, weights=z[lines.cell], minlength=len(lines))
+        hidden = np.bincount(lines.line_of_entry, weights=self.table.forced[lines.cell], minlength=len(lines)) > 0
+        more = 2.0 * z[lines.cell] - total[lines.line_of_entry] > LONELY
+        for entry in np.flatnonzero(more & free[lines.cell] & ~hidden[lines.line_of_entry]).tolist():
+            line, cell = int(lines.line_of_entry[entry]), int(lines.cell[entry])
+            cells = lines.cell[lines.start[line] : lines.start[line + 1]].astype(np.int64)
+            cells = cells[free[cells]]
+            yield LineCut(cells, np.where(cells == cell, -1, 1).astype(np.int64), 0)
 
     def _best_cut(self, task: int, z: Floats) -> LineCut | None:
         dual = self.attacker.dual(self.tasks, task)
@@ -105,7 +151,8 @@ class GeneralRelaxation:
         """One more cut."""
         self.cuts.append(cut)
         columns = np.append(self.position[cut.cell], self.spare).astype(np.int32)
-        self.solver.addRow(1.0, highspy.kHighsInf, len(columns), columns, np.append(cut.coef / cut.rhs, 1.0))
+        least = cut.rhs / cut.scale
+        self.solver.addRow(least, highspy.kHighsInf, len(columns), columns, np.append(cut.coef / cut.scale, 1.0))
 
     def open_spare(self, price: int | None) -> None:
         """Let the spare column meet cuts at a price, so that no program is infeasible; None: close it."""
@@ -133,10 +180,11 @@ class GeneralRelaxation:
         reduced = self.table.weight[self.free] << shift
         for c in np.flatnonzero(fixed > 0).tolist():
             cut = self.cuts[c]
-            whole, rest = divmod(int(fixed[c]), cut.rhs)
-            reduced[self.position[cut.cell]] -= whole * cut.coef + -(-rest * cut.coef // cut.rhs)
+            whole, rest = divmod(int(fixed[c]), cut.scale)
+            reduced[self.position[cut.cell]] -= whole * cut.coef + -(-rest * cut.coef // cut.scale)
         taken = (suppressed | (reduced < 0)) & ~published
-        return int(fixed.sum()) + sum(reduced[taken].tolist()), reduced, shift
+        earned = sum(f for f, cut in zip(fixed.tolist(), self.cuts, strict=True) if cut.rhs)
+        return earned + sum(reduced[taken].tolist()), reduced, shift
 
     def rounded(self, total: int, shift: int) -> int:
         """A bound in units of the weights, rounded up to what costs can be."""
@@ -215,10 +263,8 @@ class FractionalAttacker:
 
 def covers(table: Table, tasks: Tasks, task: int, dual: Floats, z: Floats) -> Iterator[LineCut]:
     """The cuts of a task's multipliers: plain, and with the cells of large value taken as suppressed."""
-    proposal = rationalise(dual)
-    if proposal is None:
-        return
-    y, scale = proposal
+    # any multipliers give a cut: where the solver's cannot be named, nearby ones will do
+    y, scale = rationalise(dual) or (np.rint(dual * PARTS).astype(np.int64), PARTS)
     reduced = -table_product(table, y)
     reduced[tasks.cell[task]] += int(tasks.direction[task]) * scale
     room = np.where(reduced > 0, table.up, table.down)
@@ -252,3 +298,48 @@ def reduced_cut(cells: Ints, coef: Ints, rhs: int) -> LineCut:
     if shift:
         coef, rhs = (coef >> shift) + 1, rhs >> shift
     return LineCut(cells, np.minimum(coef, rhs), rhs)
+
+
+def half_sums(cuts: Sequence[LineCut], free: Ints, z: Floats, most: int) -> list[LineCut]:
+    """Zero-half cuts: halves of sums of cuts, rounded up, that a point violates (see `rounding`).
+
+    A cover counts here as "one of its cells is suppressed"; lonely cells as what they are.
+    """
+    at = free[z[free] > 1e-9]
+    position = np.full(len(z), -1, np.int64)
+    position[at] = np.arange(len(at))
+    matrix = np.zeros((len(cuts), len(at)), np.int8)
+    for row, cut in enumerate(cuts):
+        places = position[cut.cell]
+        matrix[row, places[places >= 0]] = np.sign(cut.coef)[places >= 0]
+    rhs = np.array([min(1, cut.rhs) for cut in cuts], np.int64)
+    x = z[at]
+    slack = matrix @ x - rhs
+    rows = np.flatnonzero(slack < 0.999)
+    upper = x > 0.5
+    odd = matrix[rows] != 0
+    parity = (rhs[rows] + (odd & upper).sum(1)) % 2
+    found = []
+    for members in odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, 1.0 - x), most):
+        half = _half([cuts[int(rows[m])] for m in members], z)
+        if half is not None and half.violation(z) * half.scale > LEAST_VIOLATION:
+            found.append(half)
+    return found
+
+
+def _half(members: Sequence[LineCut], z: Floats) -> LineCut | None:
+    """Half the sum of some cuts and of `-z >= -1` where that makes a coefficient of a likely cell even, rounded up."""
+    total = np.zeros(len(z), np.int64)
+    for cut in members:
+        total[cut.cell] += np.sign(cut.coef)
+    likely = (total % 2 == 1) & (z > 0.5)
+    total[likely] -= 1
+    rhs = -(-(sum(min(1, cut.rhs) for cut in members) - int(likely.sum())) // 2)
+    cells = np.flatnonzero(total)
+    if rhs <= 0 or not len(cells):
+        return None
+    coef = -(-total[cells] // 2)
+    cells, coef = cells[coef != 0], coef[coef != 0]
+    if (coef > 0).all():
+        coef = np.minimum(coef, rhs)
+    return LineCut(cells, coef, rhs, summed=True)
