@@ -32,6 +32,13 @@ def test_whoever_waits_is_told_once_that_something_is_compiled() -> None:
     assert told == [True]
 
 
+def test_what_compiles_ahead_ends_with_the_run_that_it_works_for(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "gpuga.cli.compile_ahead", "1234567"]  # a run that is no more
+    surroundings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run(words, env=surroundings, check=True, timeout=60)
+    assert len(list(tmp_path.rglob("*.nbi"))) < 10, "it went on to the end"
+
+
 @pytest.mark.slow
 def test_the_very_first_run_ends_within_twenty_seconds(tmp_path: Path) -> None:
     write_csv(herrington(20, 20, 0.05, 1), tmp_path / "t.csv")
