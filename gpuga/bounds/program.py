@@ -22,7 +22,7 @@ from gpuga.table.table import Ints
 Floats = NDArray[np.float64]
 
 NO_LIMIT = 2**31 - 1
-SOLVES_IDLE = 100
+SOLVES_IDLE = 40
 LEAST_PURGED = 0.3
 
 
