@@ -1,8 +1,8 @@
 """A small fixed set of runs, kept over time: python -m bench history [--file FILE].
 
 Every call adds an entry with version, commit, date and processor, and says what got slower or worse since the last
-entry of the same processor. Methods are bounded by generations, so that costs are the same in every run of a version;
-times are CPU seconds. Meant to be run by hand or on a schedule, in less than two minutes.
+entry of the same processor. Most methods are bounded by generations, so that costs are the same in every run of a
+version; times are CPU seconds. Meant to be run by hand or on a schedule, in less than two minutes.
 """
 
 from __future__ import annotations
@@ -17,22 +17,25 @@ from bench.machine import machine
 from bench.runs import Row, Run, measured, warm_up
 from bench.sections import figure, markdown_table, seconds
 
+HERRINGTON, CLASS1, SMITH3D = "herrington:60x60:1%:1", "class1:60x60:1", "smith3d:10x8x6:0.1:0.1:0:1"
 RUNS = (
-    Run("history", "2-D", "herrington:60x60:1%:1", "hypercube"),
-    Run("history", "2-D", "herrington:60x60:1%:1", "shortest-path"),
-    Run("history", "2-D", "herrington:60x60:1%:1", "heurgene", options={"generations": 100}),
-    Run("history", "2-D", "herrington:60x60:1%:1", "gensup"),
-    Run("history", "2-D", "herrington:60x60:1%:1", "circuits", options={"generations": 3}),
-    Run("history", "2-D", "herrington:60x60:3%:1", "exact", seconds=10.0),
-    Run("history", "2-D", "class1:100x100:1", "circuits", options={"generations": 3}),
-    Run("history", "2-D", "class1:100x100:1", "exact", seconds=10.0),
-    Run("history", "2-D", "class2:100x100:1", "circuits", options={"generations": 3}),
-    Run("history", "2-D", "smith2d:200x50:0.10:0.25:16", "ordering-ga", options={"variant": "group-k"}),
-    Run("history", "3-D", "smith3d:20x10x10:0.1:0.1:0:1", "hypercube"),
-    Run("history", "3-D", "smith3d:20x10x10:0.1:0.1:0:1", "circuits", options={"generations": 2}),
-    Run("history", "3-D", "smith3d:30x14x6:0.1:0.2:2:1", "modular"),
-    Run("history", "3-D", "smith3d:100x27x18:0.30:0.49:0:1", "hypercube"),
-    Run("history", "small", "serpell:8x8:13:13:1", "classical-ip"),
+    Run("history", "2-D", HERRINGTON, "hypercube"),
+    Run("history", "2-D", HERRINGTON, "shortest-path"),
+    Run("history", "2-D", HERRINGTON, "heurgene", options={"generations": 50}),
+    Run("history", "2-D", HERRINGTON, "gensup", options={"generations": 5}),
+    Run("history", "2-D", HERRINGTON, "circuits", seconds=6.0, options={"generations": 2}),
+    Run("history", "2-D", "herrington:60x60:3%:1", "exact", seconds=6.0),
+    Run("history", "2-D", CLASS1, "circuits", seconds=6.0, options={"generations": 2}),
+    Run("history", "2-D", CLASS1, "exact", seconds=6.0),
+    Run("history", "2-D", "class2:100x100:1", "circuits", seconds=6.0, options={"generations": 2}),
+    Run(
+        "history", "2-D", "smith2d:200x5:0.10:0.25:6", "ordering-ga", options={"variant": "group-k", "generations": 20}
+    ),
+    Run("history", "3-D", SMITH3D, "hypercube"),
+    Run("history", "3-D", SMITH3D, "circuits", seconds=6.0, options={"generations": 1}),
+    Run("history", "3-D", "smith3d:10x14x4:0.1:0.2:2:1", "modular", seconds=6.0),
+    Run("history", "3-D", "smith3d:100x27x18:0.30:0.49:0:1", "hypercube", seconds=6.0),
+    Run("history", "small", "serpell:8x8:13:13:1", "classical-ip", seconds=6.0),
 )
 SLOWER, LEAST_SECONDS = 1.3, 0.5
 """A run counts as slower when it takes so many times, and so many seconds, longer than before."""
@@ -130,6 +133,7 @@ def main(arguments: list[str]) -> int:
     for run in RUNS:
         warm_up(run, warm)
         now.append(Entry.of(measured(run), here))
+        print(f"{run.table}  {run.method}  {_spent(now[-1]):.2f} CPU s", flush=True)
     before = read_entries(given.file)
     append_entries(given.file, now)
     body = [
