@@ -80,8 +80,11 @@ class Relaxation:
             if not self._solve(clock):
                 break
             rounds += 1
-            if rounds % ROUNDS_BETWEEN_PURGES == 0 and self._purge() and not self._solve(clock):
-                break
+            if rounds % ROUNDS_BETWEEN_PURGES == 0:
+                if self._purge() and not self._solve(clock):
+                    break
+                # priced early as well: the time may be up before the bound stalls, and unpriced columns spoil it
+                self._price()
             added = self.separate(self.x, 1e-3) + self._add_cuts(self.roundings_violated_by(self.x), False)
             if added < FEW_CUTS:
                 added += self._add_cuts(self.hidden_from(self.x), False)
