@@ -35,6 +35,9 @@ ORDERS = 8
 FEW = 500
 """Cutting planes end when a slice of them raises the bound by less than one part in so many."""
 
+SEEDING = 0.15
+"""Share of the time left that the heuristics get for their seeds, and the guided ones for theirs."""
+
 PBP_SEEDS = 4
 STEPS_WORK = 20_000
 """Steps of destroy and repair times secondary suppressions, for one individual."""
@@ -102,9 +105,12 @@ class PlaneWorkshop:
             yield name, self.supports(pattern)
 
     def _patterns(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Mask]]:
-        problem, clock = self.problem, self.context.clock
+        problem, clock = self.problem, self.context.clock.part(SEEDING)
         for given in self.context.start:
-            yield "start", by_paths(problem, self.plain_costs, plain(), start=problem.grid(given), clock=clock)
+            yield (
+                "start",
+                by_paths(problem, self.plain_costs, plain(), start=problem.grid(given), clock=self.context.clock),
+            )
         yield "shortest-path", self.first
         if not variety or clock.expired():
             return
@@ -123,11 +129,12 @@ class PlaneWorkshop:
     def guided_seeds(self, stream: Stream) -> Iterator[tuple[str, Supports]]:
         """Shortest paths on the relaxation's costs, in random orders and by different tastes."""
         assert self.guided is not None, "guide comes first"
+        clock = self.context.clock.part(SEEDING)
         for number, order in enumerate(stream.permutations(ORDERS, self.tasks)):
             # one wide piece first does not pay here: what the relaxation likes are several narrow ones
             taste = plain(single=False, by_capacity=number % 2 == 0)
             yield "guided", self.supports(by_paths(self.problem, self.guided, taste, order=order))
-            if self.context.clock.expired():
+            if clock.expired():
                 return
 
     def _hypercube(self, order: Ints) -> Mask:
@@ -179,8 +186,10 @@ class PlaneWorkshop:
     def refined(self, supports: Supports, guided: bool, seed: int) -> Supports:
         """An individual no dearer, after destroying and re-protecting regions of its pattern.
 
-        Each call has room of its own: several may run in threads.
+        Each call has room of its own: several may run in threads. When the time is up it stays as it is.
         """
+        if self.context.clock.expired():
+            return supports
         problem = replace(self.problem, flow=new_flow(*self.problem.shape))
         grid = self._grid(supports)
         costs = self.guided if guided and self.guided is not None else self.plain_costs
