@@ -18,7 +18,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.rounding import _violated as odd_combinations
+from gpuga.bounds.rounding import odd_combinations
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Status

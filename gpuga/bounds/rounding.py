@@ -79,7 +79,7 @@ def half_cuts(net: Network, cuts: Sequence[Cut], places: Ints, x: Floats, most: 
     # a place whose x is nearer to one is complemented: it counts as 1 - x and turns parities round
     upper = x > 0.5
     parity = (1 + (odd & upper).sum(1)) % 2
-    combinations = _violated(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, np.abs(1.0 - x)), most)
+    combinations = odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, np.abs(1.0 - x)), most)
     found = []
     for combination in combinations:
         chosen = rows[combination]
@@ -90,7 +90,7 @@ def half_cuts(net: Network, cuts: Sequence[Cut], places: Ints, x: Floats, most: 
     return found
 
 
-def _violated(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Floats, most: int) -> list[Ints]:
+def odd_combinations(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Floats, most: int) -> list[Ints]:
     """Combinations of rows with odd right-hand side whose slack and odd weight stay below one.
 
     The most violated first; one that shares more than half of its rows with a better one is left out.
