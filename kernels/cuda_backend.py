@@ -576,7 +576,6 @@ class CudaBackend:
         return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
 
     @_or_on_cpu
-    @_or_on_cpu
     def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
         xp, cells = self.xp, self._on_device(tables)
 
@@ -598,6 +597,7 @@ class CudaBackend:
 
         return in_histograms(tables, table, rule, by_bins)
 
+    @_or_on_cpu
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         words = self.xp.empty(count, np.uint32)
         self._launch("random", count, word_seed(seed), word_seed(stream), word_seed(start), words)

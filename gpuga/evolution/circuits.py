@@ -63,7 +63,8 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
         if short.proven or context.clock.expired():
             kind = BY_TREE if short.proven else "cutting planes"
             limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent())
-            return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else "time"})
+            ended = "interrupt" if context.clock.interrupted else "seconds"
+            return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else ended})
         context = replace(context, start=(*context.start, problem.pattern(short.best)))
     workshop = PlaneWorkshop(problem, context)
     run = Run(table, workshop, context, problem.base_cost)

@@ -89,7 +89,8 @@ class PlaneWorkshop:
         self.plain_costs: Costs = problem.costs()
         self.guided: Costs | None = None
         self.relaxation: Relaxation | None = None
-        self.first: Mask = by_paths(problem, self.plain_costs, plain(), clock=context.clock)
+        limit = None if context.start else context.clock  # with a pattern in hand nobody is told that there is none
+        self.first: Mask = by_paths(problem, self.plain_costs, plain(), clock=limit)
         self.tight = self.settled = False
         self.branched = 0
         self.steps: list[Step] = []
@@ -107,10 +108,7 @@ class PlaneWorkshop:
     def _patterns(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Mask]]:
         problem, clock = self.problem, self.context.clock.part(SEEDING)
         for given in self.context.start:
-            yield (
-                "start",
-                by_paths(problem, self.plain_costs, plain(), start=problem.grid(given), clock=self.context.clock),
-            )
+            yield "start", by_paths(problem, self.plain_costs, plain(), start=problem.grid(given))
         yield "shortest-path", self.first
         if not variety or clock.expired():
             return
