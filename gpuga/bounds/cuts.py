@@ -191,38 +191,50 @@ def _best_roundings(
     count = len(stack.need)
     violation, divisor, start = np.zeros(count), np.ones(count, np.int64), np.zeros(count + 1, np.int64)
     covers = np.zeros(256, np.int64)
+    cover = np.zeros(len(places), np.int64)
+    # loops where numpy has a word: on a first run its words take longer to compile than all the rest
     for c in range(count):
-        violation[c], cover, divisor[c] = _best_rounding(net, places, x, stack.rows[c], stack.columns[c], stack.need[c])
+        violation[c], size, divisor[c] = _best_rounding(
+            net, places, x, stack.rows[c], stack.columns[c], stack.need[c], cover
+        )
         start[c + 1] = start[c]
         if violation[c] > least:
-            start[c + 1] += len(cover)
-            while start[c + 1] > len(covers):
-                covers = np.concatenate((covers, np.zeros_like(covers)))
-            covers[start[c] : start[c + 1]] = cover
+            start[c + 1] += size
+            if start[c + 1] > len(covers):
+                longer = np.zeros(2 * start[c + 1], np.int64)
+                for z in range(start[c]):
+                    longer[z] = covers[z]
+                covers = longer
+            for z in range(size):
+                covers[start[c] + z] = cover[z]
     return violation, divisor, start, covers
 
 
 @inner
 def _best_rounding(
-    net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, need: int
-) -> tuple[float, Ints, int]:
-    """How much the point violates the best rounding of a plain cut, its cover and its divisor.
+    net: Network, places: Ints, x: Floats, rows: Bytes, columns: Bytes, need: int, cover: Ints
+) -> tuple[float, int, int]:
+    """How much the point violates the best rounding of a plain cut, the size of its cover and its divisor.
 
-    Covers are prefixes of `places`.
+    Covers are prefixes of `places`; the best one is left in `cover`.
     """
     capacity = crossing(net, places, rows, columns, need)
-    used = np.flatnonzero(capacity > 0)
-    capacity, value, place = capacity[used], x[used], places[used]
-    covered = np.zeros(len(used), np.bool_)
-    cover = np.zeros(len(used), np.int64)
+    value, place = np.zeros(len(places)), np.zeros(len(places), np.int64)
+    used = 0
+    for z in range(len(places)):
+        if capacity[z] > 0:
+            capacity[used], value[used], place[used] = capacity[z], x[z], places[z]
+            used += 1
+    capacity, value = capacity[:used], value[:used]
+    covered = np.zeros(used, np.bool_)
     whole = 2 * need + 1
     reached = 0.0
-    for z in range(len(used)):
+    for z in range(used):
         reached += value[z] * capacity[z] / need
     # a row with much slack gains nothing by division
     divided = reached < 1.6
     left, size, best_size, best, best_divisor = need, 0, 0, -1.0, whole
-    for e in range(-1, len(used)):
+    for e in range(-1, used):
         if e >= 0:
             if capacity[e] >= left or value[e] < 0.02:
                 continue
@@ -236,17 +248,17 @@ def _best_rounding(
         if not divided or (e >= 0 and value[e] < LIKELY):
             continue
         last = -1
-        for z in range(len(used) + 3):
-            divisor = capacity[z] if z < len(used) else left // (z - len(used) + 2) + 1
+        for z in range(used + 3):
+            divisor = capacity[z] if z < used else left // (z - used + 2) + 1
             if divisor == last or divisor < need // 64 + 2 or left % divisor == 0:
                 continue
-            if z < len(used) and (covered[z] or divisor >= left):
+            if z < used and (covered[z] or divisor >= left):
                 continue
             last = divisor
             found = _violation(capacity, value, covered, left, divisor)
             if found > best + 1e-9:
                 best, best_size, best_divisor = found, size, divisor
-    return best, cover[:best_size].copy(), best_divisor
+    return best, best_size, best_divisor
 
 
 @inner
