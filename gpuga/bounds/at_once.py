@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuga.bounds.branching import branch
-from gpuga.bounds.guided import guided_costs, guided_pattern
+from gpuga.bounds.guided import guided_pattern, led_by
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
@@ -54,8 +54,7 @@ class AtOnce:
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered; the best cost."""
-        costs = guided_costs(self.problem, x)
-        self.offer(by_paths(self.problem, costs, plain(by_capacity=True), start=(x > 1 - 1e-6) & ~self.problem.forced))
+        self.offer(led_by(self.problem, x))
         return self.cost
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuga.bounds.branching import Branched, branch
 from gpuga.bounds.general_exact import general_exact
-from gpuga.bounds.guided import guided_costs, guided_pattern
+from gpuga.bounds.guided import guided_pattern, led_by
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
@@ -119,8 +119,7 @@ class Search:
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered; the incumbent's cost."""
-        costs = guided_costs(self.problem, x)
-        self._offer(by_paths(self.problem, costs, plain(by_capacity=True), start=(x > 1 - 1e-6) & ~self.problem.forced))
+        self._offer(led_by(self.problem, x))
         return self.cost
 
     def _columns(self) -> int:

@@ -19,6 +19,12 @@ def guided_costs(problem: PlaneProblem, x: Floats) -> Costs:
     return costs_of(problem.weight * (1.02 - np.clip(x, 0.0, 1.0)), problem.candidate)
 
 
+def led_by(problem: PlaneProblem, x: Floats) -> Mask:
+    """A safe pattern that keeps what a fractional one (float64[R, C]) suppresses wholly, completed at guided costs."""
+    whole = (x > 1 - 1e-6) & ~problem.forced
+    return by_paths(problem, guided_costs(problem, x), plain(by_capacity=True), start=whole)
+
+
 def guided_pattern(relaxation: Relaxation, seed: int, clock: Clock) -> Mask:
     """The cheapest of a few patterns by shortest paths on the guided costs, in random orders."""
     problem = relaxation.problem
