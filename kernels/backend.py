@@ -151,6 +151,15 @@ class Backend(Protocol):
         """
         ...
 
+    def box_costs(
+        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+    ) -> Int64:
+        """(j) int64[P]: what the tasks of each order int32[P, L] (-1: none) cost, each in turn given its cheapest box.
+
+        All start from one pattern bool[n], which grows by the boxes; a task without a box costs nothing.
+        """
+        ...
+
     def unpick(
         self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:

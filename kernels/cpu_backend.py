@@ -11,7 +11,7 @@ from numba import get_num_threads, prange, set_num_threads
 from numpy.typing import NDArray
 
 from .backend import Circuits, Population, Rectangles, Union
-from .host import box_room, cell_order, circuits_of, in_histograms, line_orders, line_pushes, resident, word_seed
+from .host import cell_order, circuits_of, in_histograms, line_orders, line_pushes, resident, word_seed
 from .layout import (
     INFINITE,
     SAFE,
@@ -35,7 +35,7 @@ from .layout import (
     unpack,
 )
 from .logic.bits import FULL, ONE, ZERO, cell_bit, lowest, position
-from .logic.boxes import BEGIN, END, cheapest_box
+from .logic.boxes import Bytes, Signs, box_of, price_in_order
 from .logic.circuits import is_whole, swap_gain, used_word, word_cost
 from .logic.compile import device, parallel
 from .logic.flow import covers, depends, ends, finer, keep_witness, lane_verdict, reach
@@ -444,51 +444,38 @@ def _paths(
 
 @parallel
 def _boxes(
-    bits: Bits,
-    columns: int,
-    shape: Int32,
-    stride: Int64,
-    offset: Int32,
-    parent: Int32,
-    depth: Int32,
-    leaf_start: Int32,
-    leaf: Int32,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    task_cell: Int32,
-    direction: NDArray[np.int8],
-    need: Int64,
-    items: Int32,
-    options: int,
-    codes_room: int,
-    cells_room: int,
-    length: Int64,
-    cells: Int32,
-    amounts: Int64,
-    cost: Int64,
-) -> None:
-    dimensions = shape.shape[0]
+    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
+    up: Int64, down: Int64, weights: Int64, hidden: Bytes, inside: int, task_cell: Int32, direction: Signs,
+    need: Int64, items: Int32, options: int, rows: int, length: Int64, cells: Int32, amounts: Int64,
+) -> None:  # fmt: skip
+    axes = len(size)
     for q in prange(items.shape[0]):
         t = items[q, 1]
-        prices = np.empty(options, np.int64)
-        first, second = np.empty(options, np.int32), np.empty(options, np.int32)
-        codes, signs = np.empty(codes_room, np.int32), np.empty(codes_room, np.int32)
-        members, moves = np.empty(cells_room, np.int32), np.empty(cells_room, np.int32)
-        level = np.empty((7, dimensions + 1), np.int64)
-        cost[q] = cheapest_box(
-            bits[items[q, 0]], columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down,
-            weights, inside, task_cell[t], direction[t], need[t], prices, first, second, codes, signs,
-            members, moves, level,
+        moved = np.empty(cells.shape[1], np.int8)
+        length[q] = box_of(
+            size, stride, total, base, first, start, code, sign, up, down, weights, hidden[items[q, 0]], inside,
+            task_cell[t], direction[t], need[t], np.empty(options, np.int64), np.empty(options, np.int32), cells[q],
+            moved, np.empty((6, axes + 1), np.int64), np.empty((rows, size[axes - 1]), np.int64),
+            np.empty(rows, np.int64),
         )  # fmt: skip
-        length[q] = 0
-        if cost[q] < INFINITE:
-            begin, end = level[BEGIN, dimensions], level[END, dimensions]
-            length[q] = end - begin
-            for x in range(begin, end):
-                cells[q, x - begin] = members[x]
-                amounts[q, x - begin] = moves[x] * need[t]
+        for x in range(length[q]):
+            amounts[q, x] = moved[x] * need[t]
+
+
+@parallel
+def _box_costs(
+    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
+    up: Int64, down: Int64, weights: Int64, pattern: Bytes, task_cell: Int32, direction: Signs, need: Int64,
+    orders: Int32, options: int, box: int, rows: int, costs: Int64,
+) -> None:  # fmt: skip
+    axes = len(size)
+    for p in prange(orders.shape[0]):
+        costs[p] = price_in_order(
+            size, stride, total, base, first, start, code, sign, up, down, weights, pattern.copy(), task_cell,
+            direction, need, orders[p], np.empty(options, np.int64), np.empty(options, np.int32),
+            np.empty(box, np.int32), np.empty(box, np.int8), np.empty((6, axes + 1), np.int64),
+            np.empty((rows, size[axes - 1]), np.int64), np.empty(rows, np.int64),
+        )  # fmt: skip
 
 
 @parallel
@@ -720,19 +707,30 @@ class CpuBackend:
         items: Int32,
         inside: bool = False,
     ) -> Circuits:
-        packed, room = resident(patterns), box_room(grid)
+        packed, room = resident(patterns), grid.room()
         prices = owned(weights, np.int64).ravel()
-        length, cost = np.empty(len(items), np.int64), np.empty(len(items), np.int64)
+        length = np.empty(len(items), np.int64)
         cells = np.empty((len(items), room.box), np.int32)
         amounts = np.empty((len(items), room.box), np.int64)
         with _threads(len(items) * 1000):
             _boxes(
-                packed.bits, packed.columns, grid.shape, grid.stride, grid.offset, grid.parent, grid.depth,
-                grid.leaf_start, grid.leaf, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), prices,
-                int(inside), tasks.cell, tasks.direction, tasks.need, owned(items, np.int32), room.options,
-                room.codes, room.cells, length, cells, amounts, cost,
+                *grid.arrays, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(), prices,
+                unpack(packed).view(np.uint8), int(inside), tasks.cell, tasks.direction, tasks.need,
+                owned(items, np.int32), room.options, room.rows, length, cells, amounts,
             )  # fmt: skip
         return circuits_of(packed, items, prices, length, cells, amounts)
+
+    def box_costs(
+        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+    ) -> Int64:
+        room, costs = grid.room(), np.empty(len(orders), np.int64)
+        with _threads(orders.size * 1000):
+            _box_costs(
+                *grid.arrays, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(),
+                owned(weights, np.int64).ravel(), owned(pattern, np.bool_).ravel().view(np.uint8), tasks.cell,
+                tasks.direction, tasks.need, owned(orders, np.int32), *room, costs,
+            )  # fmt: skip
+        return costs
 
     def unpick(
         self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from . import cuda_kernels as kernels
 from .backend import Circuits, Population, Rectangles, Union, warn
 from .cpu_backend import CpuBackend
-from .host import box_room, cell_order, circuits_of, in_histograms, line_orders, line_pushes, word_seed
+from .host import cell_order, circuits_of, in_histograms, line_orders, line_pushes, word_seed
 from .layout import (
     SAFE,
     UNDECIDED,
@@ -543,37 +543,70 @@ class CudaBackend:
         items: Int32,
         inside: bool = False,
     ) -> Circuits:
-        xp, packed, size = self.xp, self._resident(patterns), box_room(grid)
-        tree, task, prices = self._on_device(grid), self._on_device(tasks), owned(weights, np.int64).ravel()
-        bounds = [xp.asarray(owned(bound, np.int64).ravel()) for bound in (up, down)]
-        worth = xp.asarray(prices)
+        packed, room = self._resident(patterns), grid.room()
+        on_host = self._host(packed, 0, packed.count)
+        task, prices = self._on_device(tasks), owned(weights, np.int64).ravel()
         length = np.zeros(len(items), np.int64)
-        cells, amounts = (
-            np.zeros((len(items), size.box), np.int32),
-            np.zeros((len(items), size.box), np.int64),
-        )
-        rooms = [(size.options, np.int64), (size.options, np.int32), (size.options, np.int32)]
-        rooms += [(size.codes, np.int32)] * 2 + [(size.cells, np.int32)] * 2
+        cells, amounts = np.zeros((len(items), room.box), np.int32), np.zeros((len(items), room.box), np.int64)
 
         def on_device(first: int, last: int) -> None:
-            blocks = self._slot_blocks("boxes", last - first)
-            slots = blocks * kernels.KERNELS["boxes"][2]
+            xp, blocks = self.xp, self._slot_blocks("boxes", last - first)
             found = (
                 xp.empty(last - first, np.int64),
-                xp.empty((last - first, size.box), np.int32),
-                xp.empty((last - first, size.box), np.int64),
+                xp.empty((last - first, room.box), np.int32),
+                xp.empty((last - first, room.box), np.int64),
             )
-            scratch = [xp.empty((slots, room), kind) for room, kind in rooms]
+            price, option, _, moved, *rest = self._box_scratch("boxes", blocks, grid)
             self.launch(
-                "boxes", blocks, xp.asarray(packed.bits), packed.columns, tree.shape, tree.stride, tree.offset,
-                tree.parent, tree.depth, tree.leaf_start, tree.leaf, *bounds, worth, int(inside), task.cell,
-                task.direction, task.need, xp.asarray(owned(items[first:last], np.int32)), *found, *scratch,
-                xp.empty((slots, 7, grid.dimensions + 1), np.int64),
+                "boxes", blocks, *self._priced_grid(grid, up, down, prices), xp.asarray(unpack(on_host).view(np.uint8)),
+                int(inside), task.cell, task.direction, task.need, xp.asarray(owned(items[first:last], np.int32)),
+                *found, price, option, moved, *rest,
             )  # fmt: skip
             length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
 
-        self._in_batches(len(items), 12 * size.box + 16 * size.options + 8 * size.cells, on_device)
-        return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
+        self._in_batches(len(items), 12 * room.box + _box_bytes(grid), on_device)
+        return circuits_of(on_host, items, prices, length, cells, amounts)
+
+    @_or_on_cpu
+    def box_costs(
+        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+    ) -> Int64:
+        task, costs = self._on_device(tasks), np.empty(len(orders), np.int64)
+
+        def on_device(first: int, last: int) -> None:
+            xp, blocks = self.xp, self._slot_blocks("box_costs", last - first)
+            found = xp.empty(last - first, np.int64)
+            slots = blocks * kernels.KERNELS["box_costs"][2]
+            self.launch(
+                "box_costs", blocks, *self._priced_grid(grid, up, down, weights),
+                xp.asarray(owned(pattern, np.bool_).ravel().view(np.uint8)), task.cell, task.direction, task.need,
+                xp.asarray(owned(orders[first:last], np.int32)), found, xp.empty((slots, grid.cells), np.uint8),
+                *self._box_scratch("box_costs", blocks, grid),
+            )  # fmt: skip
+            costs[first:last] = self.to_host(found)
+
+        self._in_batches(len(orders), grid.cells + _box_bytes(grid), on_device)
+        return costs
+
+    def _priced_grid(self, grid: Grid, up: Int64, down: Int64, weights: Int64) -> list[Any]:
+        """A grid with its cells' rooms and weights, as the kernels take them."""
+        axes = self._on_device(grid)
+        laid = [self.xp.asarray(owned(column, np.int64).ravel()) for column in (up, down, weights)]
+        return [*(getattr(axes, field.name) for field in fields(grid)), *laid]
+
+    def _box_scratch(self, name: str, blocks: int, grid: Grid) -> list[Any]:
+        """price, option, place, move, level, row, least of a search: one row per thread."""
+        slots, room = blocks * kernels.KERNELS[name][2], grid.room()
+        shapes: list[tuple[tuple[int, ...], Any]] = [
+            ((room.options,), np.int64),
+            ((room.options,), np.int32),
+            ((room.box,), np.int32),
+            ((room.box,), np.int8),
+            ((6, grid.axes + 1), np.int64),
+            ((room.rows, int(grid.size[-1])), np.int64),
+            ((room.rows,), np.int64),
+        ]
+        return [self.xp.empty((slots, *shape), kind) for shape, kind in shapes]
 
     @_or_on_cpu
     def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
@@ -606,6 +639,12 @@ class CudaBackend:
     def _host(self, packed: Patterns, first: int, last: int) -> Patterns:
         """Patterns first..last in host memory."""
         return Patterns(np.ascontiguousarray(self.to_host(packed.bits[first:last])), packed.columns)
+
+
+def _box_bytes(grid: Grid) -> int:
+    """About how much working memory one search for boxes takes."""
+    room = grid.room()
+    return 12 * room.options + 5 * room.box + 8 * room.rows * (int(grid.size[-1]) + 1) + 48 * (grid.axes + 1)
 
 
 def create() -> CudaBackend:

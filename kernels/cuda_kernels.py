@@ -45,7 +45,8 @@ def _usable_in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
 cell_bit = _usable_in_kernels(_bits.cell_bit)
 lowest = _usable_in_kernels(_bits.lowest)
 position = _usable_in_kernels(_bits.position)
-cheapest_box = _usable_in_kernels(_boxes.cheapest_box)
+box_of = _usable_in_kernels(_boxes.box_of)
+price_in_order = _usable_in_kernels(_boxes.price_in_order)
 used_word = _usable_in_kernels(_circuits.used_word)
 word_cost = _usable_in_kernels(_circuits.word_cost)
 is_whole = _usable_in_kernels(_circuits.is_whole)
@@ -71,7 +72,6 @@ cheapest_rectangle = _usable_in_kernels(_paths.cheapest_rectangle)
 philox_word = _usable_in_kernels(_philox.philox_word)
 
 ZERO, ONE, FULL = _bits.ZERO, _bits.ONE, _bits.FULL
-BEGIN, END = _boxes.BEGIN, _boxes.END
 
 
 def union(start, cell, chromosomes, weights, base, columns, bits, uses, costs):  # type: ignore[no-untyped-def]
@@ -419,28 +419,39 @@ def paths(  # type: ignore[no-untyped-def]
 
 
 def boxes(  # type: ignore[no-untyped-def]
-    bits, columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weights, inside, task_cell,
-    direction, need, items, length, cells, amounts, prices, first, second, codes, signs, members, moves, level,
+    size, stride, total, base, first, start, code, sign, up, down, weights, hidden, inside, task_cell, direction, need,
+    items, length, cells, amounts, price, option, moved, level, row, least,
 ):  # fmt: skip
     """One thread per item."""
-    dimensions = shape.shape[0]
     slot = cuda.grid(1)
     q = slot
     while q < items.shape[0]:
         t = items[q, 1]
-        length[q] = 0
-        cost = cheapest_box(
-            bits[items[q, 0]], columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weights,
-            inside, task_cell[t], direction[t], need[t], prices[slot], first[slot], second[slot], codes[slot],
-            signs[slot], members[slot], moves[slot], level[slot],
+        length[q] = box_of(
+            size, stride, total, base, first, start, code, sign, up, down, weights, hidden[items[q, 0]], inside,
+            task_cell[t], direction[t], need[t], price[slot], option[slot], cells[q], moved[slot], level[slot],
+            row[slot], least[slot],
         )  # fmt: skip
-        if cost < INFINITE:
-            begin, end = level[slot, BEGIN, dimensions], level[slot, END, dimensions]
-            length[q] = end - begin
-            for x in range(begin, end):
-                cells[q, x - begin] = members[slot, x]
-                amounts[q, x - begin] = moves[slot, x] * need[t]
+        for x in range(length[q]):
+            amounts[q, x] = moved[slot, x] * need[t]
         q += cuda.gridsize(1)
+
+
+def box_costs(  # type: ignore[no-untyped-def]
+    size, stride, total, base, first, start, code, sign, up, down, weights, pattern, task_cell, direction, need, orders,
+    costs, hidden, price, option, place, moved, level, row, least,
+):  # fmt: skip
+    """One thread per order; each has a copy of the pattern, which grows."""
+    slot = cuda.grid(1)
+    p = slot
+    while p < orders.shape[0]:
+        for cell in range(pattern.shape[0]):
+            hidden[slot, cell] = pattern[cell]
+        costs[p] = price_in_order(
+            size, stride, total, base, first, start, code, sign, up, down, weights, hidden[slot], task_cell, direction,
+            need, orders[p], price[slot], option[slot], place[slot], moved[slot], level[slot], row[slot], least[slot],
+        )  # fmt: skip
+        p += cuda.gridsize(1)
 
 
 def line_rooms(start, cell, coef, fall, rise, room):  # type: ignore[no-untyped-def]
@@ -524,6 +535,7 @@ def _types(letters: str) -> tuple[Any, ...]:
 
 _NETWORK = "i2 i2 i2 l2 i1"
 _FLOW_SCRATCH = "l2 i2 i2 i2 i2"
+_GRID = "l1 l1 l1 l1 l1 l1 i1 c1"
 
 # Every kernel with its argument types and its threads per block.
 KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
@@ -548,11 +560,8 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "swap_gains": (swap_gains, "l1 i1 i2 i2 l1 w2 l i2 l2", THREADS),
     "rectangles": (rectangles, "w3 l2 l2 l1 i1 i1 b1 l1 b1 i2 i1 i1 l1", THREADS),
     "paths": (paths, "w3 l2 l2 l1 i2 i2 i1 i1 b1 l1 b1 i2 l1 i2 l2 l2 i2 i2 i2", THREADS),
-    "boxes": (
-        boxes,
-        "w3 l i1 l1 i1 i1 i1 i1 i1 l1 l1 l1 l i1 c1 l1 i2 l1 i2 l2 l2 i2 i2 i2 i2 i2 i2 l3",
-        THREADS,
-    ),
+    "boxes": (boxes, f"{_GRID} l1 l1 l1 b2 l i1 c1 l1 i2 l1 i2 l2 l2 i2 c2 l3 l3 l2", THREADS),
+    "box_costs": (box_costs, f"{_GRID} l1 l1 l1 b1 i1 c1 l1 i2 l1 b2 l2 i2 i2 c2 l3 l3 l2", 32),
     "line_rooms": (line_rooms, "l1 i1 l1 l2 l2 l3", THREADS),
     "tighten": (tighten, "w3 l l1 i1 l1 l3 l2 l2 i1", THREADS),
     "rare_weights": (rare_weights, "l1 i2 l1 l1 i2 l1 l2 l2 i1 i1 i2 l2 l1", THREADS),

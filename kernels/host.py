@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from .backend import Circuits, Population
 from .layout import (
     INFINITE,
-    MAX_BOX,
     Bools,
     Frequencies,
-    Grid,
     Int32,
     Int64,
     Lines,
@@ -66,28 +63,6 @@ def line_pushes(lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> tuple[Int
     rise, fall = np.minimum(up, cap)[cell] * factor, np.minimum(down, cap)[cell] * factor
     positive = lines.line_coef > 0
     return owned(np.where(positive, rise, fall), np.int64), owned(np.where(positive, fall, rise), np.int64)
-
-
-@dataclass(frozen=True)
-class BoxRoom:
-    """Scratch that a search for boxes in a grid may need: options, codes of one option, cells of partial boxes."""
-
-    options: int
-    codes: int
-    cells: int
-    box: int
-
-
-def box_room(grid: Grid) -> BoxRoom:
-    """Room for the search in this grid; a box never has more than MAX_BOX cells."""
-    longest = np.maximum(grid.longest_option(), 1)
-    products = np.minimum(np.cumprod(longest.astype(np.float64)), MAX_BOX).astype(np.int64)
-    return BoxRoom(
-        options=int(grid.option_count().sum()) + 1,
-        codes=int(longest.max()) + 1,
-        cells=int(products.sum()) + 1,
-        box=int(products[-1]),
-    )
 
 
 def circuits_of(

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -276,67 +276,110 @@ class Pool:
         return self.cell[part], self.amount[part]
 
 
-MAX_DIMENSIONS = 8
 MAX_BOX = 4096
+"""Cells of a box; larger ones are not looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """For every code of an axis the changes that move it up by one unit, without the code itself; all equations hold.
+
+    `total` is the total of an axis of one family, whose changes are not listed: any two parts move against each
+    other, any part moves with the total. Else -1, and option o of code c, `first[c] <= o < first[c+1]`, moves
+    `code[start[o]:start[o+1]]` by `sign`.
+    """
+
+    codes: int
+    total: int
+    first: Int64
+    start: Int64
+    code: Int32
+    sign: NDArray[np.int8]
+
+    @property
+    def most(self) -> int:
+        """The largest number of options of a code."""
+        return self.codes if self.total >= 0 else int(np.diff(self.first).max(initial=0))
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A table with any number of (hierarchical) dimensions; cells are numbered row-major over `shape`.
+    """A table with any number of axes, whose `Options` are concatenated; cells are numbered row-major.
 
-    Codes of dimension d stand at `offset[d]..offset[d+1]` of the concatenated arrays: `parent` (a code of
-    the same dimension, -1 for the root), `depth`, and, in `leaf[leaf_start[d]..leaf_start[d+1]]`, the codes
-    without children. Every inner code is the sum of its children.  A product of one-dimensional kernel
-    vectors, one per dimension, is a kernel vector of the table: a box.
+    `size`, `stride`, `total` and `base` have an entry per axis; the options of code c of axis d are
+    `first[base[d] + c] .. first[base[d] + c + 1]`. The product of one option per axis is a kernel vector of the
+    table: a box. Axes are joined in their order, so the one with the most options best comes last.
     """
 
-    shape: Int32
+    size: Int64
     stride: Int64
-    offset: Int32
-    parent: Int32
-    depth: Int32
-    leaf_start: Int32
-    leaf: Int32
+    total: Int64
+    base: Int64
+    first: Int64
+    start: Int64
+    code: Int32
+    sign: NDArray[np.int8]
 
     @classmethod
-    def of(cls, parents: Sequence[ArrayLike]) -> Grid:
-        """From one parent array per dimension."""
-        trees = [owned(parent, np.int32) for parent in parents]
-        if not 1 <= len(trees) <= MAX_DIMENSIONS:
-            raise ValueError(f"a grid has 1 to {MAX_DIMENSIONS} dimensions, not {len(trees)}")
-        shape = np.array([len(tree) for tree in trees], np.int64)
-        stride = np.concatenate([np.cumprod(shape[:0:-1])[::-1], [1]])
-        leaves = [np.setdiff1d(np.arange(len(tree)), tree) for tree in trees]
+    def of(cls, axes: Sequence[Options]) -> Grid:
+        """From the options of every axis."""
+        if not axes:
+            raise ValueError("a grid has at least one axis")
+        first, start, base = [], [np.zeros(1, np.int64)], []
+        listed = entries = codes = 0
+        for one in axes:
+            base.append(codes)
+            first.append(one.first + listed)
+            start.append(one.start[1:] + entries)
+            listed, entries, codes = listed + len(one.start) - 1, entries + len(one.code), codes + len(one.first)
+        size = np.array([one.codes for one in axes], np.int64)
         return cls(
-            owned(shape, np.int32),
-            owned(stride, np.int64),
-            owned(np.concatenate([[0], np.cumsum(shape)]), np.int32),
-            owned(np.concatenate(trees), np.int32),
-            owned(np.concatenate([tree_depth(tree) for tree in trees]), np.int32),
-            owned(np.concatenate([[0], np.cumsum([len(leaf) for leaf in leaves])]), np.int32),
-            owned(np.concatenate(leaves), np.int32),
+            size,
+            owned(np.concatenate([np.cumprod(size[:0:-1])[::-1], [1]]), np.int64),
+            np.array([one.total for one in axes], np.int64),
+            np.array(base, np.int64),
+            owned(np.concatenate(first), np.int64),
+            owned(np.concatenate(start), np.int64),
+            owned(np.concatenate([one.code for one in axes]), np.int32),
+            owned(np.concatenate([one.sign for one in axes]), np.int8),
         )
 
     @property
-    def dimensions(self) -> int:
-        """How many dimensions."""
-        return len(self.shape)
+    def arrays(self) -> tuple[Int64, Int64, Int64, Int64, Int64, Int64, Int32, NDArray[np.int8]]:
+        """As the search takes them."""
+        return self.size, self.stride, self.total, self.base, self.first, self.start, self.code, self.sign
+
+    @property
+    def axes(self) -> int:
+        """How many axes."""
+        return len(self.size)
 
     @property
     def cells(self) -> int:
         """How many cells."""
-        return int(np.prod(self.shape.astype(np.int64)))
+        return int(np.prod(self.size))
 
-    def longest_option(self) -> Int64:
-        """Per dimension, the most codes that a one-dimensional kernel vector of a box can have."""
-        deepest = [self.depth[a:b].max() for a, b in zip(self.offset[:-1], self.offset[1:], strict=True)]
-        return np.maximum(1, 2 * np.asarray(deepest, np.int64))
+    def room(self) -> BoxRoom:
+        """How much working memory a search needs."""
+        options, longest = 0, 1
+        for axis in range(self.axes):
+            if self.total[axis] >= 0:
+                options, longest = options + int(self.size[axis]), 2 * longest
+                continue
+            first = self.first[self.base[axis] :][: int(self.size[axis]) + 1]
+            lengths = np.diff(self.start[first[0] : first[-1] + 1])
+            options += int(np.diff(first).max(initial=0))
+            longest *= int(lengths.max(initial=0)) + 1
+        by_rows = self.axes == 3 and self.total[2] >= 0
+        return BoxRoom(options, min(longest, MAX_BOX), options if by_rows else 0)
 
-    def option_count(self) -> Int64:
-        """Per dimension, an upper bound on the kernel vectors through one code."""
-        leaves = np.diff(self.leaf_start).astype(np.int64)
-        flat = np.asarray([self.depth[a:b].max() <= 1 for a, b in zip(self.offset, self.offset[1:], strict=False)])
-        return np.where(flat, leaves, (leaves + 2) ** 2 // 4 + leaves)
+
+class BoxRoom(NamedTuple):
+    """Working memory of a search for boxes: options of all axes, cells of a box, rows that are priced as a whole."""
+
+    options: int
+    box: int
+    rows: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,18 +409,3 @@ class Frequencies:
             size = self.image_size[np.maximum(field, 0), rule[:, place]]
             bins *= np.where(field >= 0, size, 1)
         return bins
-
-
-def tree_depth(parent: Int32) -> Int32:
-    """Distance of every code from its root; refuses parent arrays that are not a tree with one root."""
-    if np.count_nonzero(parent < 0) != 1 or parent.max(initial=-1) >= len(parent):
-        raise ValueError("a dimension needs exactly one root (parent -1) and parents among its own codes")
-    depth = np.zeros(len(parent), np.int32)
-    at = parent.copy()
-    for _ in range(len(parent)):
-        inside = at >= 0
-        if not inside.any():
-            return depth
-        depth += inside
-        at = np.where(inside, parent[at], -1)
-    raise ValueError("a dimension's parents must not form a circle")

@@ -290,6 +290,22 @@ class NumpyBackend:
             )
         return priced(circuits, suppressed, prices, items)
 
+    def box_costs(
+        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+    ) -> Int64:
+        bounds, prices = (np.asarray(up).ravel(), np.asarray(down).ravel()), np.asarray(weights, np.int64).ravel()
+        costs = np.zeros(len(orders), np.int64)
+        for p, order in enumerate(orders):
+            price = np.where(np.asarray(pattern).ravel(), 0, prices)
+            for t in order[order >= 0]:
+                box = list(
+                    cheapest_box(grid, bounds, price, int(tasks.cell[t]), int(tasks.direction[t]), int(tasks.need[t]))
+                )
+                costs[p] += price[box[1:]].sum()
+                if price[box[1:]].sum() > 0:
+                    price[box] = 0
+        return costs
+
     def unpick(
         self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
@@ -389,34 +405,33 @@ def cheapest_circuit(suppressed: Bools, plane: Plane, prices: Int64, flow: FlowT
     return {i * columns + j: -d if marginal[i, j] else d for (i, j), d in moved.items() if d}
 
 
-def axis_vectors(parent: Int32, code: int) -> list[tuple[tuple[int, int], dict[int, int]]]:
-    """Elementary kernel vectors of one dimension that move `code` up: (leaf up, leaf down or -1), code -> sign."""
-
-    def ancestors(c: int) -> list[int]:
-        return [c] + (ancestors(int(parent[c])) if parent[c] >= 0 else [])
-
-    leaves = [c for c in range(len(parent)) if c not in parent]
+def axis_options(grid: Grid, axis: int, code: int) -> list[tuple[int, dict[int, int]]]:
+    """The options through a code of one axis: a number that orders them, and the codes that move, its own too."""
+    total = int(grid.total[axis])
+    if total >= 0:
+        others = [c for c in range(int(grid.size[axis])) if c != code]
+        return [(c, {code: 1, c: 1 if total in (c, code) else -1}) for c in others]
+    at = int(grid.base[axis]) + code
     found = []
-    for a in leaves:
-        for b in [-1, *leaves]:
-            above, below = ancestors(a), ancestors(b) if b >= 0 else []
-            if code in above and code not in below:
-                signs = {c: 1 for c in above if c not in below} | {c: -1 for c in below if c not in above}
-                found.append(((a, b), signs))
+    for option in range(int(grid.first[at]), int(grid.first[at + 1])):
+        moved = slice(int(grid.start[option]), int(grid.start[option + 1]))
+        signs = zip(grid.code[moved].tolist(), grid.sign[moved].tolist(), strict=True)
+        found.append((option, {code: 1, **dict(signs)}))
     return found
 
 
 def cheapest_box(
     grid: Grid, bounds: tuple[Int64, Int64], price: Int64, own: int, direction: int, need: int
 ) -> dict[int, int]:
-    """The cheapest box that moves cell `own` by direction * need, as cell -> movement; {}: none.
+    """The cheapest box that moves cell `own` by direction * need, as cell -> movement, `own` first; {}: none.
 
-    A cell with a negative price must not be used.
+    A cell with a negative price must not be used. Of equal boxes the first one stays, options by rising price; the last
+    of three axes without sub-totals is gone through by code.
     """
-    code = np.unravel_index(own, grid.shape)
+    code = np.unravel_index(own, tuple(grid.size))
 
     def total(vectors: list[tuple[int, dict[int, int]]]) -> int:
-        """Price of a product of (dimension, signs) vectors, -1 when impossible."""
+        """Price of a product of (axis, signs) vectors, -1 when impossible."""
         cells = product(vectors)
         for cell, sign in cells.items():
             if bounds[0 if sign > 0 else 1][cell] < need or (price[cell] < 0 and cell != own):
@@ -427,14 +442,15 @@ def cheapest_box(
         cells = {own: direction}
         for d, signs in vectors:
             shift = [(int(c - code[d]) * int(grid.stride[d]), s) for c, s in signs.items()]
-            cells = {cell + move: sign * s for cell, sign in cells.items() for move, s in shift}
+            cells = {cell + move: sign * s for move, s in shift for cell, sign in cells.items()}
         return cells
 
     options = []
-    for d in range(grid.dimensions):
-        parent = grid.parent[grid.offset[d] : grid.offset[d + 1]]
-        listed = [(total([(d, signs)]), leaves, signs) for leaves, signs in axis_vectors(parent, int(code[d]))]
-        options.append([(d, signs) for cost, _, signs in sorted(listed, key=lambda o: o[:2]) if cost >= 0])
+    for d in range(grid.axes):
+        listed = [(total([(d, signs)]), number, signs) for number, signs in axis_options(grid, d, int(code[d]))]
+        by_code = grid.axes == 3 and d == 2 and grid.total[2] >= 0
+        ordered = listed if by_code else sorted(listed, key=lambda option: option[:2])
+        options.append([(d, signs) for cost, _, signs in ordered if cost >= 0])
     best, chosen = INFINITE, {}
     for vectors in itertools.product(*options):
         if np.prod([len(signs) for _, signs in vectors]) <= MAX_BOX:

@@ -9,14 +9,13 @@ incremental attacker's LPs in any other table.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga import kernels
 from gpuga.circuits.boost import boosted_for
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
@@ -24,9 +23,10 @@ from gpuga.context import Context
 from gpuga.errors import InputError, printable
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
+from gpuga.kernels import get_backend
 from gpuga.protection import Found
 from gpuga.safety.audit import Rule
-from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.boxes import box_grid
 from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table
@@ -163,23 +163,29 @@ class TaskOrders:
 
 
 class BoxEvaluator(TaskOrders):
-    """Tables with dimensions: each task in turn its cheapest box."""
+    """Tables with dimensions: each task in turn its cheapest box; the orderings side by side on the back end."""
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         super().__init__(table, items, context)
-        grid = box_grid(table)
-        assert grid is not None, "the caller has looked"
-        self._grid = grid
+        boxes = box_grid(table)
+        assert boxes is not None, "the caller has looked"
+        self._backend, self._boxes = get_backend(context.backend), boxes
+        self._hidden = boxes.lay(table.forced).astype(bool)
         self._base = table.cost(table.forced)
+        # groups of cells have no place, hence no boxes
+        self._placed = boxes.place[self.tasks.cell] >= 0
+        place = np.where(self._placed, boxes.place[self.tasks.cell], 0)
+        self._asked = kernels.Tasks.of(place, self.tasks.direction, self.tasks.need)
 
     def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
-        """Side by side, one thread each; the costs do not depend on how many there are."""
-        with ThreadPoolExecutor(max_workers=min(len(orderings), os.cpu_count() or 1)) as pool:
-            return list(pool.map(self._cost, orderings))
-
-    def _cost(self, ordering: NDArray[np.int32]) -> int:
-        search = BoxSearch(self._grid, self.table.forced)
-        return self._base + search.price(self.tasks.subset(self.order(ordering)))
+        """Side by side; the costs do not depend on the back end or its threads."""
+        boxes = self._boxes
+        listed = np.stack([self.order(ordering) for ordering in orderings])
+        orders = np.where(self._placed[listed], listed, -1).astype(np.int32)
+        added = self._backend.box_costs(
+            self._hidden, boxes.grid, boxes.up, boxes.down, self._asked, boxes.weight, orders
+        )
+        return [self._base + cost for cost in added.tolist()]
 
 
 class ChangeEvaluator(TaskOrders):

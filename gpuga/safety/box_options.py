@@ -8,15 +8,14 @@ free codes move by one unit, the others follow; what contains a simpler one is d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.kernels.layout import Options
 from gpuga.table.crossing import Axis
-from gpuga.table.table import Ints
 
 MOST_FREE = 3
 """Free codes that move at once, where a total has several families."""
@@ -29,33 +28,6 @@ LONGEST = 24
 
 Change = tuple[tuple[int, int], ...]
 """Codes with the unit, +1 or -1, by which they move."""
-
-
-@dataclass(frozen=True, eq=False)
-class Options:
-    """For every code of an axis the changes that move it up by one unit, without the code itself.
-
-    `total` is the total of an axis of one family, whose changes are not listed: any two parts move against each
-    other, any part moves with the total. Else -1, and option o of code c, `first[c] <= o < first[c+1]`, moves
-    `code[start[o]:start[o+1]]` by `sign`.
-    """
-
-    codes: int
-    total: int
-    first: Ints
-    start: Ints
-    code: NDArray[np.int32]
-    sign: NDArray[np.int8]
-
-    @property
-    def most(self) -> int:
-        """The largest number of options of a code."""
-        return self.codes if self.total >= 0 else int(np.diff(self.first).max(initial=0))
-
-    @property
-    def longest(self) -> int:
-        """The largest number of codes in one change."""
-        return 2 if self.total >= 0 else int(np.diff(self.start).max(initial=0)) + 1
 
 
 def options_of(axis: Axis) -> Options:

@@ -1,28 +1,25 @@
 """Boxes: rectangles and their kin in k dimensions and along hierarchies, laid on a table's crossing.
 
-A box is the product of one change per axis (`box_options`), found by `box_search`. Here a table is laid out for it
-(row-major, absent cells without room), boxes are found one after the other as a pattern grows, and circuits come
-back as table cells.
+A box is the product of one change per axis (`box_options`), found by the kernels' search. Here a table is laid out
+for it (row-major, absent cells without room), boxes are found one after the other as a pattern grows, and circuits
+come back as table cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.box_options import Options, options_of
-from gpuga.safety.box_search import Boxed, Bytes, boxes_in_order, price_in_order
+from gpuga.kernels import Grid
+from gpuga.kernels.logic.boxes import Boxed, Bytes
+from gpuga.safety.box_options import options_of
+from gpuga.safety.box_search import boxes_in_order
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Witnesses
 from gpuga.table.crossing import crossing_of
 from gpuga.table.table import Ints, Mask, Table
-
-LARGEST_BOX = 4096
-"""Cells of a box; larger ones are not looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +27,16 @@ class BoxGrid:
     """A table laid out row-major for the search of boxes.
 
     `cell` int32[N] is the table's cell at each place (-1: none), `place` int64[n] the way back. Groups have no place
-    (-1); `groups` are their members, so that a box that moves some of them moves the group as well. `options` and
-    `cells` say how much working memory a search needs.
+    (-1); `groups` are their members, so that a box that moves some of them moves the group as well. Rooms and weights
+    (int64[N]) are by place; absent cells have no room.
     """
 
-    boxed: Boxed
+    grid: Grid
+    up: Ints
+    down: Ints
+    weight: Ints
     cell: NDArray[np.int32]
     place: Ints
-    options: int
-    cells: int
     groups: tuple[tuple[int, Ints], ...] = ()
 
     def lay(self, suppressed: Mask) -> Bytes:
@@ -48,7 +46,12 @@ class BoxGrid:
     def reweighted(self, weight: Ints) -> BoxGrid:
         """The same grid with other weights of the table's cells (int64[n])."""
         laid = np.where(self.cell >= 0, weight[self.cell], 0).astype(np.int64)
-        return replace(self, boxed=self.boxed._replace(weight=laid))
+        return replace(self, weight=laid)
+
+    @property
+    def boxed(self) -> Boxed:
+        """As the search takes it."""
+        return Boxed(*self.grid.arrays, self.up, self.down, self.weight)
 
 
 def box_grid(table: Table) -> BoxGrid | None:
@@ -69,37 +72,8 @@ def box_grid(table: Table) -> BoxGrid | None:
     def lay(column: Ints) -> Ints:
         return np.where(cell >= 0, column[cell], 0).astype(np.int64)
 
-    chosen = [options[axis] for axis in order]
-    return BoxGrid(
-        _boxed(shape, chosen, (lay(table.up), lay(table.down), lay(table.weight))),
-        cell,
-        place,
-        sum(one.most for one in options),
-        min(prod(one.longest for one in options), LARGEST_BOX),
-        _groups(table),
-    )
-
-
-def _boxed(shape: Sequence[int], options: Sequence[Options], cells: tuple[Ints, Ints, Ints]) -> Boxed:
-    """The axes side by side for the search, with the cells' rooms and weights."""
-    first, start, base = [], [np.zeros(1, np.int64)], []
-    listed = entries = codes = 0
-    for one in options:
-        base.append(codes)
-        first.append(one.first + listed)
-        start.append(one.start[1:] + entries)
-        listed, entries, codes = listed + len(one.start) - 1, entries + len(one.code), codes + len(one.first)
-    return Boxed(
-        np.array(shape, np.int64),
-        np.array([int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))], np.int64),
-        np.array([one.total for one in options], np.int64),
-        np.array(base, np.int64),
-        np.concatenate(first).astype(np.int64),
-        np.concatenate(start).astype(np.int64),
-        np.concatenate([one.code for one in options]),
-        np.concatenate([one.sign for one in options]),
-        *cells,
-    )
+    grid = Grid.of([options[axis] for axis in order])
+    return BoxGrid(grid, lay(table.up), lay(table.down), lay(table.weight), cell, place, _groups(table))
 
 
 def _groups(table: Table) -> tuple[tuple[int, Ints], ...]:
@@ -141,22 +115,13 @@ class BoxSearch:
         """
         return self._run(tasks, inside=False)
 
-    def price(self, tasks: Tasks) -> int:
-        """What the cheapest boxes of tasks in turn cost; the pattern grows by them."""
-        boxes, placed = self.boxes, np.flatnonzero(self.boxes.place[tasks.cell] >= 0)
-        asked = tasks.subset(placed)
-        place = boxes.place[asked.cell]
-        return int(
-            price_in_order(boxes.boxed, self._hidden, place, asked.direction, asked.need, boxes.options, boxes.cells)
-        )
-
     def _run(self, tasks: Tasks, *, inside: bool) -> tuple[Mask, Witnesses]:
-        boxes = self.boxes
+        boxes, room = self.boxes, self.boxes.grid.room()
         placed = np.flatnonzero(boxes.place[tasks.cell] >= 0)
         asked = tasks.subset(placed)
         place = boxes.place[asked.cell]
         found, length, places, amounts = boxes_in_order(
-            boxes.boxed, self._hidden, inside, place, asked.direction, asked.need, boxes.options, boxes.cells
+            boxes.boxed, self._hidden, inside, place, asked.direction, asked.need, room.options, room.box
         )
         found = found.astype(bool)
         start = np.concatenate([[0], np.cumsum(length[found])])

@@ -1,386 +1,404 @@
-"""Boxes: the cheapest product of one-dimensional kernel vectors through a cell of a k-dimensional
-hierarchical grid.
+"""The search for the cheapest box through a cell: one change per axis, multiplied.
 
-In one dimension (a tree of codes in which every inner code is the sum of its children) the elementary
-kernel vectors are "leaf a up, leaf b down", carried up both branches to their lowest common ancestor, and
-"leaf a up" carried up to the root.  Those through a code c are the ones whose leaf a lies under c and whose
-leaf b does not; so margins are served, too.
+Options of every axis are priced along the axis through the cell and sorted. Axes are then joined one after the other,
+the one with the most options last; a partial box whose price and the least that the other axes add reach the best box
+so far is given up. Where there are three axes and the last has no sub-totals, whole rows along it are priced at once: a
+box of options a, b and code c costs what a and b cost at c each, known by row, and what both cost there
+together, which is looked at only where the rest is cheap enough.
 """
 
 from __future__ import annotations
 
-from ..layout import INFINITE, MAX_BOX, Bits, Int32, Int64
-from .bits import cell_bit
-from .compile import device
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..layout import INFINITE, Int32, Int64
+from .compile import device, inner, whole
+
+TOO_DEAR = 2**60
+"""The price of what cannot be; four of them add up without overflow."""
+
+NEXT, END, LENGTH, PRICE, REST, CHOICE = 0, 1, 2, 3, 4, 5
+"""Rows of `Scratch.level`, a column per axis: the option that comes next, where the options end, cells and price of the
+partial box, the least that this axis and the later ones add, and the best choice."""
+
+Bytes = NDArray[np.uint8]
+Signs = NDArray[np.int8]
 
 
-@device
-def lies_under(parent: Int32, offset: int, code: int, ancestor: int) -> bool:
-    """Is `code` equal to `ancestor` or one of its descendants?"""
-    while code >= 0:
-        if code == ancestor:
-            return True
-        code = parent[offset + code]
-    return False
+class Boxed(NamedTuple):
+    """Axes in the order in which they are joined, and the cells' rooms and weights by place (int64[N] each).
+
+    Places are row-major in this order of the axes. A cell that is absent has no room; one of negative weight must not
+    be suppressed. See `layout.Grid` for the axes.
+    """
+
+    size: Int64
+    stride: Int64
+    total: Int64
+    base: Int64
+    first: Int64
+    start: Int64
+    code: Int32
+    sign: Signs
+    up: Int64
+    down: Int64
+    weight: Int64
 
 
-@device
-def option_codes(parent: Int32, depth: Int32, offset: int, a: int, b: int, codes: Int32, signs: Int32) -> int:
-    """Write the kernel vector "a up, b down" (b = -1: up to the root) into codes and signs; returns its length."""
-    length = 0
-    if b < 0:
-        while a >= 0:
-            codes[length] = a
-            signs[length] = 1
-            length += 1
-            a = parent[offset + a]
-        return length
-    while a != b:
-        if depth[offset + a] >= depth[offset + b]:
-            codes[length] = a
-            signs[length] = 1
-            a = parent[offset + a]
-        else:
-            codes[length] = b
-            signs[length] = -1
-            b = parent[offset + b]
-        length += 1
-    return length
+class Scratch(NamedTuple):
+    """Working memory of one search; the box found is `place[:level[LENGTH, axes]]`, moved by `move`."""
+
+    price: Int64
+    option: Int32
+    place: Int32
+    move: Signs
+    level: Int64
+    row: Int64
+    least: Int64
 
 
-@device
-def entry_price(
-    rows: Bits,
-    columns: int,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    cell: int,
-    sign: int,
-    need: int,
-) -> int:
-    """What one cell adds to a box that moves it by sign * need; -1 when it may not or cannot."""
-    if (up[cell] if sign > 0 else down[cell]) < need:
+@inner
+def price_of(boxed: Boxed, hidden: Bytes, inside: bool, place: int, move: int, need: int) -> int:
+    """What one cell adds to a box; -1 when it may not or cannot move so far."""
+    if (boxed.up[place] if move > 0 else boxed.down[place]) < need:
         return -1
-    if cell_bit(rows, columns, cell):
+    if hidden[place]:
         return 0
-    return -1 if inside != 0 else weights[cell]
+    return -1 if inside else boxed.weight[place]
 
 
-@device
-def axis_price(
-    rows: Bits,
-    columns: int,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    own: int,
-    code: int,
-    stride: int,
-    direction: int,
-    need: int,
-    codes: Int32,
-    signs: Int32,
-    length: int,
-) -> int:
-    """Price of a kernel vector laid along one axis through the cell, -1 when some cell of it is out of the question."""
-    total = 0
-    for q in range(length):
-        if codes[q] == code:
-            continue
-        cell = own + (codes[q] - code) * stride
-        part = entry_price(rows, columns, up, down, weights, inside, cell, signs[q] * direction, need)
-        if part < 0:
-            return -1
-        total += part
-    return total
+@inner
+def listed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, axis: int, scratch: Scratch,
+           begin: int) -> int:  # fmt: skip
+    """List the possible options of one axis from `begin` on; returns their end."""
+    stride = boxed.stride[axis]
+    code = own // stride % boxed.size[axis]
+    end = begin
+    if boxed.total[axis] >= 0:
+        total = boxed.total[axis]
+        for other in range(boxed.size[axis]):
+            if other == code:
+                continue
+            with_it = move if other == total or code == total else -move
+            price = price_of(boxed, hidden, inside, own + (other - code) * stride, with_it, need)
+            if price >= 0:
+                scratch.price[end], scratch.option[end] = price, other
+                end += 1
+        return end
+    for option in range(boxed.first[boxed.base[axis] + code], boxed.first[boxed.base[axis] + code + 1]):
+        price = 0
+        for e in range(boxed.start[option], boxed.start[option + 1]):
+            at = own + (boxed.code[e] - code) * stride
+            part = price_of(boxed, hidden, inside, at, move * boxed.sign[e], need)
+            if part < 0:
+                price = -1
+                break
+            price += part
+        if price >= 0:
+            scratch.price[end], scratch.option[end] = price, option
+            end += 1
+    return end
 
 
-@device
-def sort_options(prices: Int64, first: Int32, second: Int32, begin: int, end: int) -> None:
-    """Shell sort of one dimension's options by (price, a, b)."""
+@inner
+def sort(scratch: Scratch, begin: int, end: int) -> None:
+    """Shell sort of one axis's options by price, then option."""
     gap = 1
     while gap * 3 < end - begin:
         gap = gap * 3 + 1
     while gap > 0:
         for x in range(begin + gap, end):
-            price, a, b = prices[x], first[x], second[x]
+            price, option = scratch.price[x], scratch.option[x]
             y = x - gap
             while y >= begin and (
-                prices[y] > price or (prices[y] == price and (first[y] > a or (first[y] == a and second[y] > b)))
+                scratch.price[y] > price or (scratch.price[y] == price and scratch.option[y] > option)
             ):
-                prices[y + gap], first[y + gap], second[y + gap] = prices[y], first[y], second[y]
+                scratch.price[y + gap], scratch.option[y + gap] = scratch.price[y], scratch.option[y]
                 y -= gap
-            prices[y + gap], first[y + gap], second[y + gap] = price, a, b
+            scratch.price[y + gap], scratch.option[y + gap] = price, option
         gap //= 3
 
 
-@device
-def list_options(
-    rows: Bits,
-    columns: int,
-    stride: int,
-    offset: int,
-    parent: Int32,
-    depth: Int32,
-    leaf: Int32,
-    first_leaf: int,
-    last_leaf: int,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    own: int,
-    code: int,
-    direction: int,
-    need: int,
-    prices: Int64,
-    first: Int32,
-    second: Int32,
-    begin: int,
-    codes: Int32,
-    signs: Int32,
-) -> int:
-    """List and sort the possible kernel vectors of one dimension through the cell; returns the end of the list."""
-    end = begin
-    for x in range(first_leaf, last_leaf):
-        a = leaf[x]
-        if not lies_under(parent, offset, a, code):
-            continue
-        for y in range(first_leaf - 1, last_leaf):
-            b = -1 if y < first_leaf else leaf[y]
-            if b >= 0 and lies_under(parent, offset, b, code):
-                continue
-            length = option_codes(parent, depth, offset, a, b, codes, signs)
-            total = axis_price(
-                rows,
-                columns,
-                up,
-                down,
-                weights,
-                inside,
-                own,
-                code,
-                stride,
-                direction,
-                need,
-                codes,
-                signs,
-                length,
-            )
-            if total >= 0:
-                prices[end], first[end], second[end] = total, a, b
-                end += 1
-    sort_options(prices, first, second, begin, end)
-    return end
+@inner
+def spread(boxed: Boxed, hidden: Bytes, inside: bool, need: int, scratch: Scratch, length: int, by: int, sign: int,
+           written: int, left: int) -> int:  # fmt: skip
+    """Copy the partial box by an offset, with a sign, behind itself; returns the price, -1 if it is too dear."""
+    price = 0
+    for x in range(length):
+        place, move = scratch.place[x] + by, scratch.move[x] * sign
+        part = price_of(boxed, hidden, inside, place, move, need)
+        if part < 0:
+            return -1
+        price += part
+        if price >= left:
+            return -1
+        scratch.place[written + x], scratch.move[written + x] = place, move
+    return price
 
 
-@device
-def spread(
-    rows: Bits,
-    columns: int,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    code: int,
-    stride: int,
-    need: int,
-    codes: Int32,
-    signs: Int32,
-    length: int,
-    cells: Int32,
-    moves: Int32,
-    begin: int,
-    end: int,
-    limit: int,
-) -> int:
-    """Multiply the partial box at begin..end by one kernel vector, writing the product behind it; returns
-    its price.
-
-    -1: some cell cannot move, or the price reaches `limit`, or the box grows too large.
-    """
-    if (end - begin) * length > MAX_BOX:
-        return -1
-    total = 0
-    at = end
-    for q in range(length):
-        for x in range(begin, end):
-            cell = cells[x] + (codes[q] - code) * stride
-            if codes[q] != code:
-                part = entry_price(rows, columns, up, down, weights, inside, cell, moves[x] * signs[q], need)
-                if part < 0 or total + part >= limit:
-                    return -1
-                total += part
-            cells[at] = cell
-            moves[at] = moves[x] * signs[q]
-            at += 1
-    return total
+@inner
+def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: int, option: int, limit: int,
+         scratch: Scratch) -> bool:  # fmt: skip
+    """Multiply the partial box by one option of an axis; False when that is impossible or reaches `limit`."""
+    level, stride = scratch.level, boxed.stride[axis]
+    length, price = level[LENGTH, axis], level[PRICE, axis]
+    code = own // stride % boxed.size[axis]
+    written = length
+    if boxed.total[axis] >= 0:
+        if 2 * length > len(scratch.place):
+            return False
+        sign = whole(1 if option == boxed.total[axis] or code == boxed.total[axis] else -1)
+        part = spread(
+            boxed, hidden, inside, need, scratch, length, (option - code) * stride, sign, written, limit - price
+        )
+        if part < 0:
+            return False
+        price += part
+        written += length
+    else:
+        for e in range(boxed.start[option], boxed.start[option + 1]):
+            if written + length > len(scratch.place):
+                return False
+            by, sign = (boxed.code[e] - code) * stride, whole(boxed.sign[e])
+            part = spread(boxed, hidden, inside, need, scratch, length, by, sign, written, limit - price)
+            if part < 0:
+                return False
+            price += part
+            written += length
+    level[LENGTH, axis + 1], level[PRICE, axis + 1] = written, price
+    return True
 
 
-# Rows of the scratch table `level` int64[7, K+1]: where each dimension's options end, which option comes
-# next, where the partial box begins and ends, its price, the least that the remaining dimensions add, and
-# the best choice so far.
-OPTIONS_END, NEXT, BEGIN, END, PRICE, REST, CHOICE = 0, 1, 2, 3, 4, 5, 6
-
-
-@device
-def prepare(
-    rows: Bits,
-    columns: int,
-    shape: Int32,
-    stride: Int64,
-    offset: Int32,
-    parent: Int32,
-    depth: Int32,
-    leaf_start: Int32,
-    leaf: Int32,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    own: int,
-    direction: int,
-    need: int,
-    prices: Int64,
-    first: Int32,
-    second: Int32,
-    codes: Int32,
-    signs: Int32,
-    level: Int64,
-) -> bool:
-    """List the options of every dimension; False when some dimension has none."""
-    dimensions = shape.shape[0]
-    if (up[own] if direction > 0 else down[own]) < need:
+@inner
+def prepared(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> bool:
+    """List and sort the options of all axes; False where some axis has none, or the cell itself has no room."""
+    level, axes = scratch.level, len(boxed.size)
+    if (boxed.up[own] if move > 0 else boxed.down[own]) < need:
         return False
-    end = 0
-    for d in range(dimensions):
+    end = whole(0)
+    for axis in range(axes):
         begin = end
-        end = list_options(
-            rows, columns, stride[d], offset[d], parent, depth, leaf, leaf_start[d], leaf_start[d + 1], up,
-            down, weights, inside, own, own // stride[d] % shape[d], direction, need, prices, first, second,
-            begin, codes, signs,
-        )  # fmt: skip
-        level[OPTIONS_END, d] = end
-        level[REST, d] = prices[begin] if begin < end else 0
+        end = listed(boxed, hidden, inside, own, move, need, axis, scratch, begin)
         if begin == end:
             return False
-    level[REST, dimensions] = 0
-    for d in range(dimensions - 1, -1, -1):
-        level[REST, d] += level[REST, d + 1]
+        sort(scratch, begin, end)
+        level[END, axis], level[REST, axis] = end, scratch.price[begin]
+    level[REST, axes] = 0
+    for axis in range(axes - 1, -1, -1):
+        level[REST, axis] += level[REST, axis + 1]
+    scratch.place[0], scratch.move[0] = own, move
+    level[LENGTH, 0], level[PRICE, 0], level[NEXT, 0] = 1, 0, 0
     return True
 
 
-@device
-def extend(
-    rows: Bits,
-    columns: int,
-    shape: Int32,
-    stride: Int64,
-    offset: Int32,
-    parent: Int32,
-    depth: Int32,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    own: int,
-    need: int,
-    a: int,
-    b: int,
-    codes: Int32,
-    signs: Int32,
-    cells: Int32,
-    moves: Int32,
-    level: Int64,
-    d: int,
-    limit: int,
-) -> bool:
-    """Multiply the partial box of dimension d by option (a, b); False when that is impossible or too dear."""
-    length = option_codes(parent, depth, offset[d], a, b, codes, signs)
-    begin, end = level[BEGIN, d], level[END, d]
-    part = spread(
-        rows, columns, up, down, weights, inside, own // stride[d] % shape[d], stride[d], need, codes,
-        signs, length, cells, moves, begin, end, limit - level[PRICE, d],
-    )  # fmt: skip
-    if part < 0:
-        return False
-    level[BEGIN, d + 1] = end
-    level[END, d + 1] = end + (end - begin) * length
-    level[PRICE, d + 1] = level[PRICE, d] + part
-    return True
-
-
-@device
-def cheapest_box(
-    rows: Bits,
-    columns: int,
-    shape: Int32,
-    stride: Int64,
-    offset: Int32,
-    parent: Int32,
-    depth: Int32,
-    leaf_start: Int32,
-    leaf: Int32,
-    up: Int64,
-    down: Int64,
-    weights: Int64,
-    inside: int,
-    own: int,
-    direction: int,
-    need: int,
-    prices: Int64,
-    first: Int32,
-    second: Int32,
-    codes: Int32,
-    signs: Int32,
-    cells: Int32,
-    moves: Int32,
-    level: Int64,
-) -> int:
-    """Price of the cheapest box that lets cell `own` move by `need` in `direction`; INFINITE when there is
-    none.
-
-    The box itself ends up at level[BEGIN, K]..level[END, K] of `cells` and `moves` (+1, -1).  With
-    `inside`, only suppressed cells may be used.  Options are tried cheapest first; of equal boxes the first
-    one found stays.
-    """
-    dimensions = shape.shape[0]
-    if not prepare(
-        rows, columns, shape, stride, offset, parent, depth, leaf_start, leaf, up, down, weights, inside, own,
-        direction, need, prices, first, second, codes, signs, level,
-    ):  # fmt: skip
-        return INFINITE
-    cells[0], moves[0] = own, direction
-    level[BEGIN, 0], level[END, 0], level[PRICE, 0], level[NEXT, 0] = 0, 1, 0, 0
-    best = INFINITE
-    d = 0
-    while d >= 0 and best > 0:
-        if d == dimensions:
-            best = level[PRICE, d]
-            for x in range(dimensions):
-                level[CHOICE, x] = level[NEXT, x] - 1
-            d -= 1
+@inner
+def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, scratch: Scratch) -> int:
+    """The price of the cheapest box, depth first; the options chosen are in `scratch.level`."""
+    level, axes = scratch.level, len(boxed.size)
+    best, axis = whole(INFINITE), whole(0)
+    while axis >= 0 and best > 0:
+        if axis == axes:
+            best = level[PRICE, axis]
+            for x in range(axes):
+                level[CHOICE, x] = scratch.option[level[NEXT, x] - 1]
+            axis -= 1
             continue
-        at = level[NEXT, d]
-        if at == level[OPTIONS_END, d] or level[PRICE, d] + prices[at] + level[REST, d + 1] >= best:
-            d -= 1
+        at = level[NEXT, axis]
+        limit = best - level[REST, axis + 1]
+        if at == level[END, axis] or level[PRICE, axis] + scratch.price[at] >= limit:
+            axis -= 1
             continue
-        level[NEXT, d] = at + 1
-        if extend(
-            rows, columns, shape, stride, offset, parent, depth, up, down, weights, inside, own, need,
-            first[at], second[at], codes, signs, cells, moves, level, d, best,
-        ):  # fmt: skip
-            d += 1
-            if d < dimensions:
-                level[NEXT, d] = level[OPTIONS_END, d - 1]
-    if best < INFINITE:
-        for x in range(dimensions):
-            at = level[CHOICE, x]
-            extend(
-                rows, columns, shape, stride, offset, parent, depth, up, down, weights, inside, own, need,
-                first[at], second[at], codes, signs, cells, moves, level, x, INFINITE,
-            )  # fmt: skip
+        level[NEXT, axis] = at + 1
+        if join(boxed, hidden, inside, own, need, axis, whole(scratch.option[at]), limit, scratch):
+            axis += 1
+            if axis < axes:
+                level[NEXT, axis] = level[END, axis - 1]
     return best
+
+
+@inner
+def add_row(boxed: Boxed, hidden: Bytes, inside: bool, begin: int, code: int, move: int, need: int, row: Int64) -> None:
+    """Add the prices of all cells of a row along the last axis, which move against `move` (totals with it)."""
+    last = len(boxed.size) - 1
+    total = boxed.total[last]
+    against = move if code == total else -move
+    room = boxed.up if against > 0 else boxed.down
+    at_total = row[total]
+    for x in range(boxed.size[last]):
+        price = TOO_DEAR if inside or boxed.weight[begin + x] < 0 else boxed.weight[begin + x]
+        price = 0 if hidden[begin + x] else price
+        price = TOO_DEAR if room[begin + x] < need else price
+        row[x] = min(row[x] + price, TOO_DEAR)
+    price = price_of(boxed, hidden, inside, begin + total, move, need)
+    row[total] = TOO_DEAR if price < 0 else min(at_total + price, TOO_DEAR)
+
+
+@inner
+def row_of(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, axis: int, at: int,
+           scratch: Scratch) -> None:  # fmt: skip
+    """Price the row of one option, the last axis's own prices included; known rows stay."""
+    if scratch.least[at] >= 0:
+        return
+    axes = len(boxed.size)
+    row, first_row = scratch.row[at], scratch.row[scratch.level[END, axes - 2]]
+    size, stride = boxed.size[axes - 1], boxed.stride[axis]
+    code, last = own // stride % boxed.size[axis], own % size
+    for x in range(size):
+        row[x] = first_row[x]
+    option = scratch.option[at]
+    if boxed.total[axis] >= 0:
+        sign = 1 if option == boxed.total[axis] or code == boxed.total[axis] else -1
+        add_row(boxed, hidden, inside, own - last + (option - code) * stride, last, move * sign, need, row)
+    else:
+        for e in range(boxed.start[option], boxed.start[option + 1]):
+            begin = own - last + (boxed.code[e] - code) * stride
+            add_row(boxed, hidden, inside, begin, last, move * boxed.sign[e], need, row)
+    least = TOO_DEAR
+    for x in range(size):
+        least = min(least, row[x])
+    scratch.least[at] = least
+
+
+@inner
+def crossed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, one: int, two: int, by: int,
+            left: int) -> int:  # fmt: skip
+    """What the cells cost that two options of the first two axes share, moved on by `by`; -1 if too dear."""
+    price = 0
+    stride_one, stride_two = boxed.stride[0], boxed.stride[1]
+    code_one, code_two = own // stride_one % boxed.size[0], own // stride_two % boxed.size[1]
+    flat_one, flat_two = boxed.total[0] >= 0, boxed.total[1] >= 0
+    begin_one, end_one = (0, 1) if flat_one else (boxed.start[one], boxed.start[one + 1])
+    begin_two, end_two = (0, 1) if flat_two else (boxed.start[two], boxed.start[two + 1])
+    for e in range(begin_one, end_one):
+        other = one if flat_one else boxed.code[e]
+        sign = boxed.sign[e] if not flat_one else (1 if other == boxed.total[0] or code_one == boxed.total[0] else -1)
+        at, with_it = own + by + (other - code_one) * stride_one, move * sign
+        for f in range(begin_two, end_two):
+            other = two if flat_two else boxed.code[f]
+            sign = (
+                boxed.sign[f] if not flat_two else (1 if other == boxed.total[1] or code_two == boxed.total[1] else -1)
+            )
+            part = price_of(boxed, hidden, inside, at + (other - code_two) * stride_two, with_it * sign, need)
+            if part < 0:
+                return -1
+            price += part
+            if price >= left:
+                return -1
+    return price
+
+
+@inner
+def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> int:
+    """As `by_joining`, for three axes of which the last has no sub-totals: row by row."""
+    level, size, total = scratch.level, boxed.size[2], boxed.total[2]
+    ends = level[END]
+    last = own % size
+    # the last axis's own prices, by code, in the row of its first option
+    alone = scratch.row[ends[1]]
+    for x in range(size):
+        alone[x] = TOO_DEAR
+    for at in range(ends[1], ends[2]):
+        alone[scratch.option[at]] = scratch.price[at]
+    for at in range(ends[1]):
+        scratch.least[at] = -1
+    best, cheapest_last = INFINITE, level[REST, 2]
+    for one in range(ends[0]):
+        if scratch.price[one] + level[REST, 1] >= best:
+            break
+        row_of(boxed, hidden, inside, own, move, need, whole(0), one, scratch)
+        if scratch.price[one] + level[REST, 1] - cheapest_last + scratch.least[one] >= best:
+            continue
+        for two in range(ends[0], ends[1]):
+            price = scratch.price[one] + scratch.price[two]
+            if price + max(cheapest_last, scratch.least[one]) >= best:
+                break
+            row_of(boxed, hidden, inside, own, move, need, whole(1), two, scratch)
+            left = best - price - max(scratch.least[one], scratch.least[two])
+            if left <= 0:
+                continue
+            option_one, option_two = whole(scratch.option[one]), whole(scratch.option[two])
+            part = crossed(boxed, hidden, inside, own, whole(move), need, option_one, option_two, whole(0), left)
+            if part < 0:
+                continue
+            price += part
+            first_row, second_row = scratch.row[one], scratch.row[two]
+            least = 4 * TOO_DEAR - 1
+            for x in range(size):
+                least = min(least, first_row[x] + second_row[x] - alone[x])
+            if price + least >= best:
+                continue
+            for x in range(size):
+                known = price + first_row[x] + second_row[x] - alone[x]
+                if known >= best or first_row[x] >= TOO_DEAR or second_row[x] >= TOO_DEAR:
+                    continue
+                sign = 1 if x == total or last == total else -1
+                part = crossed(
+                    boxed, hidden, inside, own, move * sign, need, option_one, option_two, x - last, best - known
+                )
+                if part >= 0:
+                    best = known + part
+                    level[CHOICE, 0], level[CHOICE, 1], level[CHOICE, 2] = option_one, option_two, x
+            if best == 0:
+                return best
+    return best
+
+
+@inner
+def cheapest(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> int:
+    """The price of the cheapest box that moves a cell by `need`, INFINITE if there is none; the box is in `scratch`.
+
+    With `inside` only suppressed cells may move. Of equal boxes the first one found stays.
+    """
+    axes = len(boxed.size)
+    if not prepared(boxed, hidden, inside, own, move, need, scratch):
+        return INFINITE
+    if axes == 3 and boxed.total[2] >= 0:
+        best = by_rows(boxed, hidden, inside, own, move, need, scratch)
+    else:
+        best = by_joining(boxed, hidden, inside, own, need, scratch)
+    if best < INFINITE:
+        for x in range(axes):
+            join(boxed, hidden, inside, own, need, x, scratch.level[CHOICE, x], whole(INFINITE), scratch)
+    return best
+
+
+@device
+def box_of(
+    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
+    up: Int64, down: Int64, weight: Int64, hidden: Bytes, inside: int, own: int, move: int, need: int,
+    price: Int64, option: Int32, place: Int32, moved: Signs, level: Int64, row: Int64, least: Int64,
+) -> int:  # fmt: skip
+    """`cheapest` for callers that hold plain arrays; returns the length of the box in `place` and `moved`, 0: none."""
+    boxed = Boxed(size, stride, total, base, first, start, code, sign, up, down, weight)
+    scratch = Scratch(price, option, place, moved, level, row, least)
+    if cheapest(boxed, hidden, inside != 0, whole(own), whole(move), whole(need), scratch) >= INFINITE:
+        return 0
+    return whole(level[LENGTH, len(size)])
+
+
+@device
+def price_in_order(
+    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
+    up: Int64, down: Int64, weight: Int64, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32,
+    price: Int64, option: Int32, place: Int32, moved: Signs, level: Int64, row: Int64, least: Int64,
+) -> int:  # fmt: skip
+    """What the boxes of the tasks in `order` cost, one after the other, while `hidden` grows by them.
+
+    A task without a box costs nothing, a negative number in the order is no task.
+    """
+    boxed = Boxed(size, stride, total, base, first, start, code, sign, up, down, weight)
+    scratch = Scratch(price, option, place, moved, level, row, least)
+    spent = 0
+    for x in range(len(order)):
+        task = order[x]
+        if task < 0:
+            continue
+        added = cheapest(boxed, hidden, False, whole(cell[task]), whole(direction[task]), need[task], scratch)
+        if 0 < added < INFINITE:
+            spent += added
+            for at in range(level[LENGTH, len(size)]):
+                hidden[place[at]] = 1
+    return spent

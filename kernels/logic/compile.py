@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 # What numba infers for a scalar that comes out of an array; mypy cannot know it.
@@ -19,9 +20,23 @@ Truth = Any
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+whole: Callable[[Any], int] = cast(Any, np.int64)
+"""An integer of the one width that compiled functions pass on: each further one, and each literal, would have the
+function that is called compiled once more."""
+
+
 def device(function: Function) -> Function:
     """Compile `function` on first use, keep the machine code on disk, release the interpreter lock."""
     return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def inner(function: Function) -> Function:
+    """As `device`, but never called from Python.
+
+    Without the way in from there, which takes longer to compile than the function itself where many arrays are passed.
+    """
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(Function, njit(cache=True, nogil=True, error_model="numpy", **options)(function))
 
 
 def parallel(function: Function) -> Function:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gpuga.context import Context
 from gpuga.errors import InputError
 from gpuga.evolution.ordering_ga import OPERATORS, mutate, order_crossover, ordering_ga, ordering_ls
-from gpuga.evolution.orderings import VARIANTS, items_of
+from gpuga.evolution.orderings import VARIANTS, BoxEvaluator, evaluator_of, items_of
 from gpuga.safety.audit import audit
 from gpuga.table.generate import smith2d, smith3d
 
@@ -61,3 +61,16 @@ def test_unknown_variants_are_named() -> None:
     for variant in ("two-p", "ku:jump"):
         with pytest.raises(InputError, match="unknown"):
             ordering_ga(table, Context(options={"variant": variant}))
+
+
+@pytest.mark.parametrize("hierarchical", [0, 1])
+def test_orderings_cost_the_same_on_every_back_end(hierarchical: int) -> None:
+    table = smith3d((8, 4, 3), 0.15, 0.1, 1, hierarchical)
+    by_backend = []
+    for backend in ("numpy", "cpu"):
+        evaluator = evaluator_of(table, "one-p", Context(backend=backend))
+        assert isinstance(evaluator, BoxEvaluator)
+        rng = np.random.default_rng(3)
+        by_backend.append(evaluator.costs([rng.permutation(len(evaluator.items)).astype(np.int32) for _ in range(3)]))
+    assert by_backend[0] == by_backend[1]
+    assert min(by_backend[0]) > table.cost(table.forced)

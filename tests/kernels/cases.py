@@ -134,6 +134,14 @@ def check_cheapest_boxes(backend: Backend, rng: np.random.Generator) -> None:
         same_circuits(backend.cheapest_boxes(*arguments), ORACLE.cheapest_boxes(*arguments), ordered=False)
 
 
+def check_box_costs(backend: Backend, rng: np.random.Generator) -> None:
+    case = random_grid(rng)
+    orders = np.stack([rng.permutation(len(case.tasks)) for _ in range(4)]).astype(np.int32)
+    orders[rng.random(orders.shape) < 0.1] = -1
+    arguments = (case.patterns[2], case.grid, case.up, case.down, case.tasks, case.weights, orders)
+    np.testing.assert_array_equal(backend.box_costs(*arguments), ORACLE.box_costs(*arguments))
+
+
 def check_unpick(backend: Backend, rng: np.random.Generator) -> None:
     case = random_plane(rng, ((4, 4), (2, 65), (1, 5), (5, 3))[rng.integers(4)])
     lines = case.lines if rng.random() < 0.5 else random_lines(rng, case.plane.cells, 4)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from gpuga.kernels import INFINITE, Frequencies, Lines, Plane, Pool, Tasks, plane_lines
 from gpuga.kernels.layout import Grid
+from gpuga.safety.box_options import options_of
+from gpuga.table.crossing import Axis
 
 Bools = NDArray[np.bool_]
 Int32 = NDArray[np.int32]
@@ -107,6 +109,7 @@ def random_plane(rng: np.random.Generator, shape: tuple[int, int] | None = None,
 class GridCase:
     """A grid with tasks and a population."""
 
+    axes: list[Axis]
     grid: Grid
     up: Int64
     down: Int64
@@ -116,23 +119,30 @@ class GridCase:
     items: Int32
 
 
-def random_tree(rng: np.random.Generator, size: int) -> Int32:
-    """A hierarchy of `size` codes in random numbering."""
-    order, parent = rng.permutation(size), np.full(size, -1, np.int32)
-    for x in range(1, size):
-        parent[order[x]] = order[rng.integers(0, min(x, 3))]
-    return parent
+def random_axis(rng: np.random.Generator, size: int) -> Axis:
+    """One total of all other codes, a hierarchy in random numbering, or a total that two families add up to."""
+    kind, order = rng.integers(3), rng.permutation(size).tolist()
+    if size < 3 or kind == 0:
+        return Axis(size, ((order[0], tuple(order[1:])),) if size > 1 else ())
+    if kind == 1 or size < 5:
+        families: dict[int, list[int]] = {}
+        for x in range(1, size):
+            families.setdefault(order[rng.integers(0, min(x, 3))], []).append(order[x])
+        return Axis(size, tuple((total, tuple(parts)) for total, parts in families.items()))
+    half = 1 + (size - 1) // 2
+    return Axis(size, ((order[0], tuple(order[1:half])), (order[0], tuple(order[half:]))))
 
 
 def random_grid(rng: np.random.Generator, largest: int = 6) -> GridCase:
-    """A grid of one to three hierarchical dimensions."""
-    grid = Grid.of([random_tree(rng, int(rng.integers(1, largest))) for _ in range(rng.integers(1, 4))])
+    """A grid of one to three axes, with sub-totals or without."""
+    axes = [random_axis(rng, int(rng.integers(2, largest))) for _ in range(rng.integers(1, 4))]
+    grid = Grid.of([options_of(axis) for axis in axes])
     up, down = capacities(rng, (grid.cells,))
     tasks = random_tasks(rng, grid.cells, 2)
     tasks = Tasks.of(tasks.cell, tasks.direction, np.maximum(1, tasks.need))
     patterns = population(rng, grid.cells, 3, np.zeros(grid.cells, np.bool_))
     weights = rng.integers(-1, 9, grid.cells)
-    return GridCase(grid, up, down, tasks, patterns, weights, pairs_of(3, len(tasks)))
+    return GridCase(axes, grid, up, down, tasks, patterns, weights, pairs_of(3, len(tasks)))
 
 
 def random_pool(rng: np.random.Generator, cells: int, count: int) -> Pool:

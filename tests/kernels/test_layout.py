@@ -10,6 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 from gpuga.kernels import Lines, Plane, Pool, Tasks, pack, plane_lines, unpack
 from gpuga.kernels.layout import FlowTasks, Grid
+from gpuga.safety.box_options import options_of
+from gpuga.table.crossing import Axis
 
 
 @given(hnp.arrays(np.bool_, st.tuples(st.integers(0, 4), st.integers(1, 4), st.integers(1, 130))))
@@ -81,10 +83,15 @@ def test_a_pool_gives_its_circuits_back() -> None:
     assert [part.tolist() for part in pool.circuit(1)] == [[], []]
 
 
-@pytest.mark.parametrize("parents", [[0, 0], [-1, -1], [-1, 2, 1], [-1, 5]])
-def test_a_dimension_is_a_tree_with_one_root(parents: list[int]) -> None:
-    with pytest.raises(ValueError, match="dimension"):
-        Grid.of([parents])
+def test_a_grid_knows_the_room_that_a_search_needs() -> None:
+    flat, deep = Axis(4, ((0, (1, 2, 3)),)), Axis(5, ((0, (1, 2)), (1, (3, 4))))
+    grid = Grid.of([options_of(deep), options_of(flat)])
+    assert (grid.axes, grid.cells, grid.stride.tolist()) == (2, 20, [4, 1])
+    # through the deep axis's root pass the ways of its leaves 2, 3 and 4; the longest have three codes
+    assert grid.room() == (options_of(deep).most + 4, 3 * 2, 0)
+    assert Grid.of([options_of(deep), options_of(flat), options_of(flat)]).room().rows > 0
+    with pytest.raises(ValueError, match="one axis"):
+        Grid.of([])
 
 
 def test_tasks_are_vectors_of_one_length() -> None:

@@ -9,6 +9,8 @@ from scipy.sparse import csr_array
 
 from gpuga.kernels import INFINITE, SAFE, UNSAFE, Backend, Lines, Pool, Tasks, get_backend, plane_lines
 from gpuga.kernels.layout import Grid
+from gpuga.safety.box_options import options_of
+from gpuga.table.crossing import Axis
 
 from .instances import PlaneCase, random_grid, random_plane
 
@@ -124,27 +126,26 @@ def test_a_safe_task_is_covered_at_no_cost(backend: Backend) -> None:
                 assert found.cost[q] > 0
 
 
-def grid_lines(grid: Grid) -> Lines:
-    """All sum equations of a grid: in every dimension, every inner code is the sum of its children."""
-    number = np.arange(grid.cells).reshape(grid.shape)
+def grid_lines(axes: list[Axis]) -> Lines:
+    """All sum equations of a grid: along every axis, every total is the sum of each of its families."""
+    shape = [axis.codes for axis in axes]
+    number = np.arange(np.prod(shape)).reshape(shape)
     start, cells, coef = [0], [], []
-    for d in range(grid.dimensions):
-        parent = grid.parent[grid.offset[d] : grid.offset[d + 1]]
+    for d, axis in enumerate(axes):
         along = np.moveaxis(number, d, 0)
-        for code in np.unique(parent[parent >= 0]):
-            children = np.flatnonzero(parent == code)
+        for total, parts in axis.families:
             for rest in np.ndindex(along.shape[1:]):
-                cells += [along[(code, *rest)], *(along[(child, *rest)] for child in children)]
-                coef += [-1] + [1] * len(children)
+                cells += [along[(total, *rest)], *(along[(part, *rest)] for part in parts)]
+                coef += [-1] + [1] * len(parts)
                 start.append(len(cells))
-    return Lines.of(start, np.array(cells, np.int32), coef, grid.cells)
+    return Lines.of(start, np.array(cells, np.int32), coef, number.size)
 
 
 def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_task(backend: Backend) -> None:
     seen = 0
     for seed in range(40):
         case = random_grid(np.random.default_rng([seed, 12]))
-        lines = grid_lines(case.grid)
+        lines = grid_lines(case.axes)
         for inside in (False, True):
             found = backend.cheapest_boxes(
                 case.patterns, case.grid, case.up, case.down, case.tasks, case.weights, case.items, inside
@@ -166,7 +167,8 @@ def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_task(backend: Bac
 
 
 def test_a_total_is_protected_by_a_box_as_well(backend: Backend) -> None:
-    grid = Grid.of([[-1, 0, 0, 1, 1], [-1, 0, 0]])
+    deep, flat = Axis(5, ((0, (1, 2)), (1, (3, 4)))), Axis(3, ((0, (1, 2)),))
+    grid = Grid.of([options_of(deep), options_of(flat)])
     everything = np.ones((1, grid.cells), np.bool_)
     tasks = Tasks.of([0, 3, 4], [1, -1, 1], [2, 2, 2])
     bound = np.full(grid.cells, 5)

@@ -142,7 +142,10 @@ class Translator:
         return f"{name} = ({C_TYPES[own]})({C_TYPES[kind]})({expression});"
 
     def address(self, operand: str, space: str, size: int, line: int) -> str:
-        """A C pointer for a memory operand."""
+        """A C pointer for a memory operand.
+
+        Addresses without a space are taken for global ones; any other is outside all arrays there, and reported.
+        """
         match = re.fullmatch(r"\[\s*([%\w$.]+)\s*(?:\+\s*(-?\d+))?\s*\]", operand)
         if match is None:
             raise PtxError(f"PTX line {line}: address {operand}")
@@ -158,7 +161,7 @@ class Translator:
         return self.write(ops[0], parts[-2], f"({C_TYPES[parts[-2]]}){self.read(ops[1], kind)}")
 
     def load(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
-        space = next(p for p in parts if p in ("param", "shared", "global"))
+        space = next((p for p in parts if p in ("param", "shared")), "global")
         names = [x.strip() for x in ops[0].strip("{} ").split(",")]
         size = width(kind)
         taken = "".join(
@@ -169,7 +172,7 @@ class Translator:
         return f"{{ const char *at = {where}; {C_TYPES[kind]} v; {taken} }}{pause}"
 
     def store(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
-        space = next(p for p in parts if p in ("shared", "global"))
+        space = "shared" if "shared" in parts else "global"
         values = [x.strip() for x in ops[1].strip("{} ").split(",")]
         size = width(kind)
         put = "".join(
