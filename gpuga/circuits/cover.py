@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gpuga.circuits.boost import boosted_for
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.joint_change import JointChange
+from gpuga.circuits.lonely import Loneliness
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
 from gpuga.errors import Infeasible, OutOfTime
@@ -56,6 +57,8 @@ class Cover:
         grid = box_grid(table)
         self.boxes = None if grid is None else BoxSearch(grid, self.suppressed)
         self._change: CheapestChange | None = None
+        self._failed: dict[int, int] = {}
+        self._failures = 0
 
     def open(self) -> list[int]:
         """The tasks without a circuit."""
@@ -89,6 +92,14 @@ class Cover:
             self._assign(task, witnesses.one(w))
             self.suppressed[witnesses.one(w)[0]] = True
 
+    def inside(self, order: Iterable[int]) -> None:
+        """Give the open tasks, in order, what the attacker's LP finds inside the pattern; nothing is suppressed."""
+        attacker = Attacker(self.table, self.suppressed, self.context.solver)
+        left = [t for t in order if self.circuit[t] is None]
+        for task in left:
+            if self.circuit[task] is None and (witness := self._within(task, attacker)) is not None:
+                self._use(witness, [t for t in left if self.circuit[t] is None])
+
     def by_lp(self, order: Iterable[int]) -> None:
         """Give the open tasks, in order, the cheapest change that an LP finds; each change is tried on all.
 
@@ -103,10 +114,20 @@ class Cover:
             left = self._one_by_one(left, self._nearby)
             left = self._in_groups(left)
             left = self._one_by_one(left, self._alone)
+            left = self._somehow(left)
         if left and self.context.clock.expired():
             self._in_haste(left)
         elif left:
             self._refuse(left)
+
+    def _somehow(self, left: list[int]) -> list[int]:
+        """Boxes, then any change at all, for what no cheapest change was named for; returns what has none."""
+        self.by_boxes(left)
+        left = [t for t in left if self.circuit[t] is None]
+        if left and not self.context.clock.expired():
+            everything = Attacker(self.table, self.table.suppressible)
+            left = self._one_by_one(left, lambda task: self._within(task, everything))
+        return left
 
     def _in_haste(self, left: list[int]) -> None:
         """Boxes for what is open when the time is up; without them there is no safe pattern yet."""
@@ -179,51 +200,68 @@ class Cover:
         secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
         order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")].tolist()
         self.context.progress.stage("clean-up", len(order))
+        lonely = Loneliness(self.table, self.suppressed, self.tasks.cell)
         published = 0
         for cell in order:
             if self.context.clock.expired() or (attacker is not None and attacker.solves >= questions):
                 break
-            published += self._publish(cell, attacker)
+            fallen = lonely.fall_with(cell) if self.suppressed[cell] else None
+            if fallen is not None and self._publish(fallen, attacker):
+                lonely.publish(fallen)
+                published += len(fallen)
             self.context.progress.advance()
         return published
 
-    def _publish(self, cell: int, attacker: Attacker | None) -> bool:
-        """Publish one cell if every task that uses it finds another circuit."""
-        dependants = sorted(self.users.get(cell, ()))
-        at = np.array([cell])
-        self.suppressed[cell] = False
+    def _publish(self, cells: Ints, attacker: Attacker | None) -> bool:
+        """Publish cells if every task that uses any of them finds another circuit."""
+        using = set().union(*(self.users.get(cell, ()) for cell in cells.tolist()))
+        dependants = sorted(using, key=lambda task: (-self._failed.get(task, 0), task))
+        self.suppressed[cells] = False
         if self.boxes is not None:
-            self.boxes.publish(at)
+            self.boxes.publish(cells)
         if attacker is not None:
-            attacker.publish(cell)
-        found = self._others(dependants, attacker)
+            attacker.publish(cells)
+        found = self._by_boxes_inside(dependants) if attacker is None else self._by_attacker(dependants, attacker)
         if found is None:
-            self.suppressed[cell] = True
+            self.suppressed[cells] = True
             if self.boxes is not None:
-                self.boxes.suppress(at)
+                self.boxes.suppress(cells)
             if attacker is not None:
-                attacker.hide(cell)
+                attacker.hide(cells)
             return False
         for task, circuit in found.items():
             self._assign(task, circuit)
         return True
 
-    def _others(self, dependants: list[int], attacker: Attacker | None) -> dict[int, Circuit] | None:
-        """Another circuit for each dependant in the pattern as it is; None if one of them has none."""
+    def _by_boxes_inside(self, dependants: list[int]) -> dict[int, Circuit] | None:
+        """A box of suppressed cells for each dependant; None if one has none. The first is asked alone."""
+        assert self.boxes is not None, "the caller has looked"
         found: dict[int, Circuit] = {}
-        if self.boxes is not None and dependants:
-            which = np.array(dependants)
-            covered, witnesses = self.boxes.certify(self.tasks.subset(which))
-            found = {task: witnesses.one(w) for w, task in enumerate(which[covered].tolist())}
+        for part in (dependants[:1], dependants[1:]):
+            covered, witnesses = self.boxes.certify(self.tasks.subset(np.array(part, np.int64)))
+            if not covered.all():
+                self._note_failure(part[int(np.argmin(covered))])
+                return None
+            found |= {task: witnesses.one(w) for w, task in enumerate(part)}
+        return found
+
+    def _by_attacker(self, dependants: list[int], attacker: Attacker) -> dict[int, Circuit] | None:
+        """Another circuit for each dependant by the attacker's LP; None if one has none."""
+        found: dict[int, Circuit] = {}
         for task in dependants:
             if task in found:
                 continue
-            witness = None if attacker is None else self._within(task, attacker)
+            witness = self._within(task, attacker)
             if witness is None:
+                self._note_failure(task)
                 return None
-            assert attacker is not None
             found |= self._proven(witness, [t for t in dependants if t not in found], attacker.ground)
         return found
+
+    def _note_failure(self, task: int) -> None:
+        """What failed last is asked first the next time: it fails again most often."""
+        self._failures += 1
+        self._failed[task] = self._failures
 
     def _within(self, task: int, attacker: Attacker) -> Witnesses | None:
         """A witness of a task inside the attacker's pattern, or None."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution.pool import Supports
 from gpuga.evolution.pool_mip import cheapest_union
+from gpuga.heuristics.table_search import TableSearch
 from gpuga.kernels.random import Stream
 from gpuga.table.table import Ints, Mask, Table
 
@@ -20,8 +23,11 @@ SMALL, MIDDLING = 3_000, 20_000
 """Cells up to which many orders, or at least one more than the plain ones, are tried as seeds."""
 
 ORDERS = 3
-DESTROYED = 12
-"""Tasks whose circuits are given up at once."""
+QUESTIONS = 600
+"""Linear programs of one local search."""
+
+REGION = (8, 1_000)
+"""Cells per line and cells in all of the part of a large table that is searched."""
 
 
 class Protected(Cover):
@@ -107,26 +113,42 @@ class TableWorkshop:
     # --- mutation --------------------------------------------------------------------------------------
 
     def refined(self, supports: Supports, guided: bool, seed: int) -> Supports:
-        """The individual with the circuits of a few neighbouring tasks given up and found anew, if cheaper."""
+        """The individual after a local search around it, or around a part of a large table, if that is cheaper."""
+        leans = np.split(supports.cell, supports.start[1:-1])
         stream = Stream(seed)
-        task = np.repeat(np.arange(self.tasks), np.diff(supports.start))
-        if not len(task):
+        search = TableSearch(
+            self.table,
+            self.levels,
+            leans,
+            stream.integer(0, 2**31),
+            self.context.solver,
+            self._region(supports, stream),
+        )
+        pattern = search.run(QUESTIONS, self.context.clock)
+        if int(self.weight[pattern].sum()) >= self._cost(supports):
             return supports
-        cell = supports.cell[stream.integer(0, len(task))]
-        first = task[supports.cell == cell]
-        near = np.unique(task[np.isin(supports.cell, supports.cell[np.isin(task, first)])])
-        given_up = near[stream.permutation(len(near))[:DESTROYED]]
-        cover = self._covered(supports, given_up)
-        order = given_up[stream.permutation(len(given_up))]
-        if stream.integer(0, 2):
-            cover.by_boxes(order.tolist())
+        kept = [t for t, cells in enumerate(leans) if pattern[cells].all()]
+        cover = self._covered(supports, np.setdiff1d(np.arange(self.tasks), kept), pattern)
         try:
-            cover.by_lp(order.tolist())
+            cover.inside(range(self.tasks))
+            cover.by_lp(range(self.tasks))
         except OutOfTime:
             return supports
-        cover.clean_up()
         made = self._supports(cover)
-        return made if self._cost(made) <= self._cost(supports) else supports
+        return made if self._cost(made) < self._cost(supports) else supports
+
+    def _region(self, supports: Supports, stream: Stream) -> Ints | None:
+        """Where a large table is searched: around one of the individual's cells."""
+        if len(self.table) <= SMALL or not len(supports.cell):
+            return None
+        cell = int(supports.cell[stream.integer(0, len(supports.cell))])
+        suppressed = self.table.forced.copy()
+        suppressed[supports.cell] = True
+        return self._near.around(cell, 1, suppressed, *REGION)
+
+    @cached_property
+    def _near(self) -> Neighbourhoods:
+        return Neighbourhoods(self.table)
 
     def cleaned(self, supports: Supports) -> Supports:
         """The individual without redundant cells."""
@@ -134,13 +156,15 @@ class TableWorkshop:
         cover.clean_up()
         return self._supports(cover)
 
-    def _covered(self, supports: Supports, without: Ints) -> Protected:
-        """A cover of an individual's circuits, but for some tasks."""
+    def _covered(self, supports: Supports, without: Ints, pattern: Mask | None = None) -> Protected:
+        """A cover of an individual's circuits, but for some tasks, with more suppressed if a pattern says so."""
         kept = np.ones(self.tasks, bool)
         kept[without] = False
         suppressed = self.table.forced.copy()
         suppressed[supports.cell[np.repeat(kept, np.diff(supports.start))]] = True
-        cover = Protected(self.table, self.levels, self.context, suppressed)
+        cover = Protected(
+            self.table, self.levels, self.context, suppressed if pattern is None else suppressed | pattern
+        )
         for t in np.flatnonzero(kept).tolist():
             cover.adopt(t, supports.cell[supports.start[t] : supports.start[t + 1]])
         return cover

@@ -99,22 +99,23 @@ class Attacker:
             return Reach(Fraction(0), None, None)
         return self._exactly(answer, column, direction)
 
-    def publish(self, cell: int) -> None:
-        """From now on the attacker knows this cell."""
-        self._set_room(cell, 0, 0)
+    def publish(self, cells: Ints) -> None:
+        """From now on the attacker knows these cells."""
+        none = np.zeros(len(cells), np.int64)
+        self._set_room(cells, none, none)
 
-    def hide(self, cell: int) -> None:
+    def hide(self, cells: Ints) -> None:
         """Take `publish` back."""
-        self._set_room(cell, int(self.table.up[cell]), int(self.table.down[cell]))
+        self._set_room(cells, self.table.up[cells], self.table.down[cells])
 
-    def _set_room(self, cell: int, up: int, down: int) -> None:
+    def _set_room(self, cells: Ints, up: Ints, down: Ints) -> None:
         if self._session is None:
             self._session = self._open()
-        column = int(self.column[cell])
-        self.up[column] = self.ground.up[cell] = up
-        self.down[column] = self.ground.down[cell] = down
-        low, high = (np.array([np.inf if room >= INFINITE else room / self.unit]) for room in (down, up))
-        self._session.set_bounds(np.array([column], np.int32), -low, high)
+        columns = self.column[cells]
+        self.up[columns] = self.ground.up[cells] = up
+        self.down[columns] = self.ground.down[cells] = down
+        low, high = (np.where(room >= INFINITE, np.inf, room / self.unit) for room in (down, up))
+        self._session.set_bounds(columns, -low, high)
 
     def _solve(self, column: int, direction: int, seconds: float) -> Answer:
         if self._session is None:
