@@ -10,7 +10,21 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Bools, Frequencies, Grid, Int32, Int64, Lines, Patterns, Plane, Pool, Tasks, Verdicts
+from .layout import (
+    Bools,
+    Equations,
+    Floats,
+    Frequencies,
+    Grid,
+    Int32,
+    Int64,
+    Lines,
+    Patterns,
+    Plane,
+    Pool,
+    Tasks,
+    Verdicts,
+)
 
 Population = Patterns | Bools
 
@@ -175,6 +189,13 @@ class Backend(Protocol):
 
         `table` int32[J]; `rule` int32[J, D], one recoding per place of the table's fields. All neighbours of a
         recoding are one such batch. A bin is rare when its count is below the table's threshold.
+        """
+        ...
+
+    def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+        """(k) float64[n, B]: points inside their bounds, with large `pull . z`, that nearly satisfy `A z = 0`.
+
+        Objectives and bounds are float64[n, B], one problem per column. The only operation in floats: proposals.
         """
         ...
 

@@ -19,6 +19,8 @@ from .layout import (
     UNSAFE,
     Bits,
     Bools,
+    Equations,
+    Floats,
     FlowTasks,
     Frequencies,
     Grid,
@@ -38,6 +40,7 @@ from .logic.bits import FULL, ONE, ZERO, cell_bit, lowest, position
 from .logic.boxes import Bytes, Signs, box_of, price_in_order
 from .logic.circuits import is_whole, swap_gain, used_word, word_cost
 from .logic.compile import device, parallel
+from .logic.first_order import kept_within
 from .logic.flow import covers, depends, ends, finer, keep_witness, lane_verdict, reach
 from .logic.frequencies import recoded_bin
 from .logic.levels import flood, open_arcs, task_bit
@@ -479,6 +482,35 @@ def _box_costs(
 
 
 @parallel
+def _first_order(
+    row_start: Int64, row_index: Int32, row_value: Floats, row_step: Floats, column_start: Int64, column_index: Int32,
+    column_value: Floats, column_step: Floats, pull: Floats, lower: Floats, upper: Floats, iterations: int,
+) -> Floats:  # fmt: skip
+    # whole rows of a batch at once, so that the innermost loops run over neighbours
+    columns, batch = pull.shape
+    z, ahead = np.zeros((columns, batch)), np.zeros((columns, batch))
+    y = np.zeros((len(row_step), batch))
+    for _ in range(iterations):
+        for r in prange(len(row_step)):
+            total = np.zeros(batch)
+            for e in range(row_start[r], row_start[r + 1]):
+                for b in range(batch):
+                    total[b] += row_value[e] * ahead[row_index[e], b]
+            for b in range(batch):
+                y[r, b] += row_step[r] * total[b]
+        for j in prange(columns):
+            total = np.zeros(batch)
+            for e in range(column_start[j], column_start[j + 1]):
+                for b in range(batch):
+                    total[b] += column_value[e] * y[column_index[e], b]
+            for b in range(batch):
+                new = kept_within(z[j, b] - column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b])
+                ahead[j, b] = 2.0 * new - z[j, b]
+                z[j, b] = new
+    return z
+
+
+@parallel
 def _line_rooms(start: Int64, cell: Int32, coef: Int64, fall: Int64, rise: Int64, room: Int64) -> None:
     patterns, lines = room.shape[0], room.shape[1]
     for item in prange(patterns * lines):
@@ -769,6 +801,16 @@ class CpuBackend:
             return left
 
         return in_histograms(tables, table, rule, by_bins)
+
+    def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+        asked, low, high = (owned(part, np.float64) for part in (pull, lower, upper))
+        with _threads(len(equations.row_value) * pull.shape[1]):
+            found: Floats = _first_order(
+                equations.row_start, equations.row_index, equations.row_value, equations.row_step,
+                equations.column_start, equations.column_index, equations.column_value, equations.column_step,
+                asked, low, high, iterations,
+            )  # fmt: skip
+        return found
 
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         words = np.empty(count, np.uint32)

@@ -27,6 +27,8 @@ from .layout import (
     SAFE,
     UNDECIDED,
     Bools,
+    Equations,
+    Floats,
     FlowTasks,
     Frequencies,
     Grid,
@@ -629,6 +631,22 @@ class CudaBackend:
             return left
 
         return in_histograms(tables, table, rule, by_bins)
+
+    @_or_on_cpu
+    def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+        xp, matrix = self.xp, self._on_device(equations)
+        asked = [xp.asarray(owned(part, np.float64)) for part in (pull, lower, upper)]
+        z, ahead = xp.zeros(pull.shape, np.float64), xp.zeros(pull.shape, np.float64)
+        y = xp.zeros((len(equations.row_step), pull.shape[1]), np.float64)
+        for _ in range(iterations):
+            self._launch(
+                "dual_step", y.size, matrix.row_start, matrix.row_index, matrix.row_value, matrix.row_step, ahead, y
+            )
+            self._launch(
+                "primal_step", z.size, matrix.column_start, matrix.column_index, matrix.column_value,
+                matrix.column_step, *asked, y, z, ahead,
+            )  # fmt: skip
+        return self.to_host(z)
 
     @_or_on_cpu
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:

@@ -18,6 +18,7 @@ from .layout import INFINITE, UNDECIDED
 from .logic import bits as _bits
 from .logic import boxes as _boxes
 from .logic import circuits as _circuits
+from .logic import first_order as _first_order
 from .logic import flow as _flow
 from .logic import frequencies as _frequencies
 from .logic import lines as _lines
@@ -51,6 +52,8 @@ used_word = _usable_in_kernels(_circuits.used_word)
 word_cost = _usable_in_kernels(_circuits.word_cost)
 is_whole = _usable_in_kernels(_circuits.is_whole)
 swap_gain = _usable_in_kernels(_circuits.swap_gain)
+kept_within = _usable_in_kernels(_first_order.kept_within)
+weighted_sum = _usable_in_kernels(_first_order.weighted_sum)
 covers = _usable_in_kernels(_flow.covers)
 depends = _usable_in_kernels(_flow.depends)
 ends = _usable_in_kernels(_flow.ends)
@@ -454,6 +457,32 @@ def box_costs(  # type: ignore[no-untyped-def]
         p += cuda.gridsize(1)
 
 
+def dual_step(start, index, value, step, ahead, y):  # type: ignore[no-untyped-def]
+    """One thread per row and problem."""
+    batch = y.shape[1]
+    x = cuda.grid(1)
+    while x < y.shape[0] * batch:
+        r = x // batch
+        b = x - r * batch
+        y[r, b] += step[r] * weighted_sum(start, index, value, ahead, r, b)
+        x += cuda.gridsize(1)
+
+
+def primal_step(start, index, value, step, pull, lower, upper, y, z, ahead):  # type: ignore[no-untyped-def]
+    """One thread per column and problem."""
+    batch = z.shape[1]
+    x = cuda.grid(1)
+    while x < z.shape[0] * batch:
+        j = x // batch
+        b = x - j * batch
+        before = z[j, b]
+        slope = weighted_sum(start, index, value, y, j, b) - pull[j, b]
+        new = kept_within(before - step[j] * slope, lower[j, b], upper[j, b])
+        ahead[j, b] = 2.0 * new - before
+        z[j, b] = new
+        x += cuda.gridsize(1)
+
+
 def line_rooms(start, cell, coef, fall, rise, room):  # type: ignore[no-untyped-def]
     """One thread per pattern and line."""
     lines = room.shape[1]
@@ -517,7 +546,7 @@ def rare_weights(  # type: ignore[no-untyped-def]
 
 
 def _types(letters: str) -> tuple[Any, ...]:
-    """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64; with a digit, arrays of that rank."""
+    """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64, d float64; a digit: arrays of it."""
     scalar = {
         "b": numba.uint8,
         "c": numba.int8,
@@ -525,6 +554,7 @@ def _types(letters: str) -> tuple[Any, ...]:
         "i": numba.int32,
         "l": numba.int64,
         "w": numba.uint64,
+        "d": numba.float64,
     }
     words = letters.split()
     return tuple(
@@ -562,6 +592,8 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "paths": (paths, "w3 l2 l2 l1 i2 i2 i1 i1 b1 l1 b1 i2 l1 i2 l2 l2 i2 i2 i2", THREADS),
     "boxes": (boxes, f"{_GRID} l1 l1 l1 b2 l i1 c1 l1 i2 l1 i2 l2 l2 i2 c2 l3 l3 l2", THREADS),
     "box_costs": (box_costs, f"{_GRID} l1 l1 l1 b1 i1 c1 l1 i2 l1 b2 l2 i2 i2 c2 l3 l3 l2", 32),
+    "dual_step": (dual_step, "l1 i1 d1 d1 d2 d2", THREADS),
+    "primal_step": (primal_step, "l1 i1 d1 d1 d2 d2 d2 d2 d2 d2", THREADS),
     "line_rooms": (line_rooms, "l1 i1 l1 l2 l2 l3", THREADS),
     "tighten": (tighten, "w3 l l1 i1 l1 l3 l2 l2 i1", THREADS),
     "rare_weights": (rare_weights, "l1 i2 l1 l1 i2 l1 l2 l2 i1 i1 i2 l2 l1", THREADS),

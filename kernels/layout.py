@@ -42,6 +42,7 @@ Bits = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Verdicts = NDArray[np.uint8]
 
 
@@ -380,6 +381,42 @@ class BoxRoom(NamedTuple):
     options: int
     box: int
     rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """A matrix of floats, by rows and by columns, with the steps that a first-order method takes along each.
+
+    Row r has the entries `row_start[r]..row_start[r+1]` of `row_index` (columns) and `row_value`; columns likewise.
+    Steps are the reciprocals of the sums of absolute entries.
+    """
+
+    row_start: Int64
+    row_index: Int32
+    row_value: Floats
+    row_step: Floats
+    column_start: Int64
+    column_index: Int32
+    column_value: Floats
+    column_step: Floats
+
+    @classmethod
+    def of(cls, start: ArrayLike, index: ArrayLike, value: ArrayLike, columns: int) -> Equations:
+        """From compressed rows."""
+        rows = (owned(start, np.int64), owned(index, np.int32), owned(value, np.float64))
+        row = np.repeat(np.arange(len(rows[0]) - 1), np.diff(rows[0]))
+        order = np.argsort(rows[1], kind="stable")
+        first = np.concatenate([[0], np.cumsum(np.bincount(rows[1], minlength=columns))])
+        turned = (owned(first, np.int64), owned(row[order], np.int32), owned(rows[2][order], np.float64))
+        steps = [
+            1.0 / np.maximum(np.bincount(at, np.abs(rows[2]), minlength=count), LEAST_SUM)
+            for at, count in ((row, len(rows[0]) - 1), (rows[1], columns))
+        ]
+        return cls(*rows, steps[0], *turned, steps[1])
+
+
+LEAST_SUM = 1e-6
+"""Rows and columns count as if their entries added up to this at least, so that no step is endless."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,8 @@ from .layout import (
     UNDECIDED,
     UNSAFE,
     Bools,
+    Equations,
+    Floats,
     FlowTasks,
     Frequencies,
     Grid,
@@ -324,6 +326,17 @@ class NumpyBackend:
 
     def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
         return np.array([rare_weight(tables, int(t), k) for t, k in zip(table, rule, strict=True)], np.int64)
+
+    def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+        matrix = np.zeros((len(equations.row_step), len(equations.column_step)))
+        row = np.repeat(np.arange(len(matrix)), np.diff(equations.row_start))
+        np.add.at(matrix, (row, equations.row_index), equations.row_value)
+        z, ahead, y = np.zeros_like(pull), np.zeros_like(pull), np.zeros((len(matrix), pull.shape[1]))
+        for _ in range(iterations):
+            y += equations.row_step[:, None] * (matrix @ ahead)
+            new = np.clip(z - equations.column_step[:, None] * (matrix.T @ y - pull), lower, upper)
+            z, ahead = new, 2 * new - z
+        return z
 
     def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
         return random_words(seed, stream, int(word_seed(start)), count)

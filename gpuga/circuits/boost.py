@@ -1,7 +1,7 @@
 """Boost: tables that prove many tasks of the primaries-only pattern at once, before anything is suppressed.
 
 Where sensitive cells are many they protect each other, and what they protect needs no search. Batches of consistent
-tables that move all of them, each up or down at random, come from a first-order method (`lp/first_order.py`). The
+tables that move all of them, each up or down at random, come from a first-order method on the kernel back end. The
 elimination of the lines, done once for the pattern, makes each of them exact: free cells are rounded, the others
 follow in integers. Scaled into the attacker's bounds, a table proves every task whose level it reaches, and its
 reverse does as much.
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from gpuga.context import Context
-from gpuga.lp.first_order import Floats, Kernel
+from gpuga.kernels import Backend, Equations, get_backend
+from gpuga.lp.projection import Floats, Kernel
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
@@ -74,14 +75,14 @@ def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
     context.progress.stage("boost", ROUNDS)
     made: list[Witnesses] = []
     proven_by = nothing.proven_by.copy()
-    possible = pattern.possible(tasks)
+    possible, backend = pattern.possible(tasks), get_backend(context.backend)
     for number in range(ROUNDS):
         open_ = np.flatnonzero((proven_by < 0) & possible)
         if not len(open_) or context.clock.expired():
             break
         random = np.random.default_rng([context.seed, number])
         before = int((proven_by >= 0).sum())
-        for witness in pattern.tables(tasks.subset(open_), random, everyone=number == 0):
+        for witness in pattern.tables(tasks.subset(open_), backend, random, everyone=number == 0):
             if note(witness, tasks, proven_by, len(made)):
                 made.append(witness)
         context.progress.advance()
@@ -111,6 +112,7 @@ class Pattern:
     rise: Ints
     fall: Ints
     kernel: Kernel
+    equations: Equations
     lines: Eliminated
     ground: Ground
 
@@ -135,21 +137,23 @@ class Pattern:
             return None
         size = np.maximum(np.abs(table.value[cells]), 1).astype(np.float64)
         matrix = csr_array((coef * size[at], (line, at)), shape=(len(used), len(cells)))
-        ground = Ground.of(table, table.forced)
-        return cls(table, cells, rise, fall, Kernel(matrix), lines, ground)
+        kernel, ground = Kernel(matrix), Ground.of(table, table.forced)
+        scaled = kernel.rows
+        equations = Equations.of(scaled.indptr, scaled.indices, scaled.data, len(cells))
+        return cls(table, cells, rise, fall, kernel, equations, lines, ground)
 
     def possible(self, tasks: Tasks) -> Mask:
         """Which tasks propagation does not refute."""
         room = np.where(tasks.direction > 0, self.rise[tasks.cell], self.fall[tasks.cell])
         return np.asarray((room >= tasks.need) & np.isin(tasks.cell, self.cells))
 
-    def tables(self, tasks: Tasks, random: np.random.Generator, everyone: bool) -> list[Witnesses]:
+    def tables(self, tasks: Tasks, backend: Backend, random: np.random.Generator, everyone: bool) -> list[Witnesses]:
         """A batch of exact tables that pull at the tasks, in both directions each."""
         size = np.maximum(np.abs(self.table.value[self.cells]), 1).astype(np.float64)
         lower = np.repeat(-np.minimum(self.fall[self.cells] / size, FARTHEST)[:, None], BATCH, axis=1)
         upper = np.repeat(np.minimum(self.rise[self.cells] / size, FARTHEST)[:, None], BATCH, axis=1)
         pull = self._pull(tasks, size, lower, upper, random, everyone)
-        z = self.kernel.project(self.kernel.tables(pull, lower, upper, ITERATIONS))
+        z = self.kernel.project(backend.first_order(self.equations, pull, lower, upper, ITERATIONS))
         found = []
         for one in (z * size[:, None]).T:
             amounts, parts = self._exact(one)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuga.kernels import Backend, get_backend
+from gpuga.kernels import Backend, Equations, get_backend
 from gpuga.kernels.backend import Circuits
 
 from .instances import random_frequencies, random_grid, random_lines, random_plane, random_pool
@@ -159,6 +159,16 @@ def check_rare_weights(backend: Backend, rng: np.random.Generator) -> None:
     rule = rng.integers(0, tables.image_size.shape[1], (jobs, tables.field.shape[1])).astype(np.int32)
     arguments = (tables, table, rule)
     np.testing.assert_array_equal(backend.rare_weights(*arguments), ORACLE.rare_weights(*arguments))
+
+
+def check_first_order(backend: Backend, rng: np.random.Generator) -> None:
+    lines, batch = random_lines(rng, 9, 4), int(rng.integers(1, 5))
+    equations = Equations.of(lines.start, lines.cell, lines.coef * rng.random(len(lines.coef)), 9)
+    pull = rng.integers(-1, 2, (9, batch)).astype(np.float64)
+    lower, upper = -rng.random((9, batch)), rng.random((9, batch))
+    arguments = (equations, pull, lower, upper, 20)
+    # the one operation in floats: sums may be rounded in another way
+    np.testing.assert_allclose(backend.first_order(*arguments), ORACLE.first_order(*arguments), rtol=1e-9, atol=1e-12)
 
 
 def check_random(backend: Backend, rng: np.random.Generator) -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from gpuga.kernels import INFINITE, SAFE, UNSAFE, Backend, Lines, Pool, Tasks, get_backend, plane_lines
+from gpuga.kernels import INFINITE, SAFE, UNSAFE, Backend, Equations, Lines, Pool, Tasks, get_backend, plane_lines
 from gpuga.kernels.layout import Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -210,3 +210,13 @@ def test_swapping_a_circuit_changes_the_cost_by_the_gain(backend: Backend) -> No
             child = chromosomes[taker : taker + 1].copy()
             child[0, t] = chromosomes[giver, t]
             assert backend.union(pool, child, weights, base).costs[0] == made.costs[taker] + gains[q, t]
+
+
+def test_first_order_points_keep_their_bounds_and_come_near_the_optimum(backend: Backend) -> None:
+    equations = Equations.of([0, 3], [0, 1, 2], [1.0, 1.0, -1.0], 3)
+    pull = np.array([[1.0], [0.0], [0.0]])
+    lower, upper = np.full((3, 1), -1.0), np.array([[5.0], [1.0], [2.0]])
+    z = backend.first_order(equations, pull, lower, upper, 2_000)
+    assert (z >= lower).all()
+    assert (z <= upper).all()
+    assert z[0, 0] == pytest.approx(3.0, abs=0.05)

@@ -8,12 +8,16 @@
  * The generated part defines SHARED_BYTES and `static void kernel(Block *c, Thread *t)`.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
+
+static inline double as_double(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
+static inline uint64_t as_bits(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
 typedef unsigned __int128 u128;
 typedef __int128 s128;

@@ -1,4 +1,4 @@
-"""PTX to C, one statement per instruction: the integer part of PTX that the kernels' compilers emit.
+"""PTX to C, one statement per instruction: the part of PTX that the kernels' compilers emit, integers and doubles.
 
 Anything that is not understood raises `PtxError`, so nothing is ever executed with a guessed meaning.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 C_TYPES = {f"{kind}{bits}": f"{'int' if kind == 's' else 'uint'}{bits}_t" for kind in "bus" for bits in (8, 16, 32, 64)}
-C_TYPES["pred"] = "bool"
+C_TYPES |= {"pred": "bool", "f64": "double"}
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 COMPARE = {
     "eq": "==",
@@ -112,7 +112,7 @@ class Translator:
             "selp": self.select, "shl": self.shift, "shr": self.shift, "atom": self.atomic, "red": self.atomic,
             "bar": self.barrier, "bra": self.branch, "ret": self.leave, "exit": self.leave, "bfi": self.insert_bits,
             "bfe": self.extract_bits, "min": self.extreme, "max": self.extreme, "not": self.unary, "neg": self.unary,
-            "abs": self.unary, "popc": self.unary, **dict.fromkeys(BINARY, self.binary),
+            "abs": self.unary, "popc": self.unary, "fma": self.multiply, **dict.fromkeys(BINARY, self.binary),
         }  # fmt: skip
 
     def read(self, operand: str, kind: str) -> str:
@@ -121,6 +121,8 @@ class Translator:
             return f"(!{self.read(operand[1:], 'pred')})"
         if operand in self.kernel.registers:
             name, own = self.kernel.registers[operand]
+            if (kind == "f64") != (own == "f64"):
+                return self.bits_of(operand, f"{'as_double' if kind == 'f64' else 'as_bits'}({name})", kind, own)
             return name if "pred" in (kind, own) else f"(({C_TYPES[kind]}){name})"
         if operand in SPECIAL:
             return f"(({C_TYPES[kind]}){SPECIAL[operand]})"
@@ -130,13 +132,26 @@ class Translator:
             return f"(({C_TYPES[kind]}){int(operand) & (2**64 - 1)}ull)"
         if re.fullmatch(r"-?0[xX][0-9a-fA-F]+U?", operand):
             return f"(({C_TYPES[kind]}){operand.rstrip('U')}ull)"
+        if re.fullmatch(r"0[dD][0-9a-fA-F]{16}", operand) and kind in ("f64", "b64"):
+            return f"as_double(0x{operand[2:]}ull)" if kind == "f64" else f"0x{operand[2:]}ull"
         raise PtxError(f"operand {operand}")
+
+    def bits_of(self, operand: str, expression: str, kind: str, own: str) -> str:
+        """An expression whose bits are taken as they are: only between doubles and untyped registers of their size."""
+        if {kind, own} != {"f64", "b64"}:
+            raise PtxError(f"{operand}: {own} as {kind}")
+        return expression
 
     def write(self, operand: str, kind: str, expression: str) -> str:
         """A C statement that stores an expression of PTX type `kind` in a register."""
         if operand == "_":
             return f"(void)({expression});"
         name, own = self.kernel.registers[operand]
+        if (kind == "f64") != (own == "f64"):
+            expression = self.bits_of(
+                operand, f"{'as_bits' if kind == 'f64' else 'as_double'}({expression})", kind, own
+            )
+            return f"{name} = {expression};"
         if own == "pred":
             return f"{name} = ({expression}) != 0;"
         return f"{name} = ({C_TYPES[own]})({C_TYPES[kind]})({expression});"
@@ -198,6 +213,8 @@ class Translator:
     def multiply(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         a, b = self.read(ops[1], kind), self.read(ops[2], kind)
         to = WIDER[kind] if "wide" in parts else kind
+        if parts[0] == "fma":
+            return self.write(ops[0], kind, f"fma({a}, {b}, {self.read(ops[3], kind)})")
         plus = f" + {self.read(ops[3], to)}" if parts[0] == "mad" else ""
         if "hi" in parts:
             wide = "s128" if kind[0] == "s" else "u128"
