@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.bounds.knapsack import appended, best_rounding
 from gpuga.circuits.witness_lists import Levels
 from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
@@ -27,9 +28,6 @@ from gpuga.table.table import Ints
 
 Floats = NDArray[np.float64]
 Shape = tuple[int, int, int, int]
-
-LIKELY = 0.5
-"""Places from this value on are complemented where a row is divided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +190,6 @@ def _best_roundings(
     violation, divisor, start = np.zeros(count), np.ones(count, np.int64), np.zeros(count + 1, np.int64)
     covers = np.zeros(256, np.int64)
     cover = np.zeros(len(places), np.int64)
-    # loops where numpy has a word: on a first run its words take longer to compile than all the rest
     for c in range(count):
         violation[c], size, divisor[c] = _best_rounding(
             net, places, x, stack.rows[c], stack.columns[c], stack.need[c], cover
@@ -200,13 +197,7 @@ def _best_roundings(
         start[c + 1] = start[c]
         if violation[c] > least:
             start[c + 1] += size
-            if start[c + 1] > len(covers):
-                longer = np.zeros(2 * start[c + 1], np.int64)
-                for z in range(start[c]):
-                    longer[z] = covers[z]
-                covers = longer
-            for z in range(size):
-                covers[start[c] + z] = cover[z]
+            covers = appended(covers, start[c], cover, size)
     return violation, divisor, start, covers
 
 
@@ -226,56 +217,4 @@ def _best_rounding(
             capacity[used], value[used], place[used] = capacity[z], x[z], places[z]
             used += 1
     capacity, value = capacity[:used], value[:used]
-    covered = np.zeros(used, np.bool_)
-    whole = 2 * need + 1
-    reached = 0.0
-    for z in range(used):
-        reached += value[z] * capacity[z] / need
-    # a row with much slack gains nothing by division
-    divided = reached < 1.6
-    left, size, best_size, best, best_divisor = need, 0, 0, -1.0, whole
-    for e in range(-1, used):
-        if e >= 0:
-            if capacity[e] >= left or value[e] < 0.02:
-                continue
-            left -= capacity[e]
-            covered[e] = True
-            cover[size] = place[e]
-            size += 1
-        found = _violation(capacity, value, covered, left, whole)
-        if found > best + 1e-9:
-            best, best_size, best_divisor = found, size, whole
-        if not divided or (e >= 0 and value[e] < LIKELY):
-            continue
-        last = -1
-        for z in range(used + 3):
-            divisor = capacity[z] if z < used else left // (z - used + 2) + 1
-            if divisor == last or divisor < need // 64 + 2 or left % divisor == 0:
-                continue
-            if z < used and (covered[z] or divisor >= left):
-                continue
-            last = divisor
-            found = _violation(capacity, value, covered, left, divisor)
-            if found > best + 1e-9:
-                best, best_size, best_divisor = found, size, divisor
-    return best, best_size, best_divisor
-
-
-@inner
-def _violation(capacity: Ints, value: Floats, covered: NDArray[np.bool_], left: int, divisor: int) -> float:
-    """How far the point is from meeting the rounded row, its right-hand side counted as one."""
-    size = float(divisor)
-    times = np.floor(left / size)
-    rest = left - times * size
-    rhs = rest * (times + 1.0)
-    reached = 0.0
-    for z in range(len(value)):
-        signed = -float(capacity[z]) if covered[z] else float(capacity[z])
-        times = np.floor(signed / size)
-        share = rest * times + min(rest, signed - times * size)
-        if covered[z]:
-            rhs -= share
-            reached -= share * value[z]
-        else:
-            reached += share * value[z]
-    return 1.0 - reached / rhs if rhs > 0.0 else -1.0
+    return best_rounding(capacity, value, place[:used], need, cover)

@@ -1,27 +1,25 @@
-"""Proven optima of two-dimensional tables: cutting planes, branch and bound, repair, in turn until they meet.
+"""Proven optima of two-dimensional tables: cutting planes, dives, searches nearby, branch and bound.
 
-Where few columns can still be part of a cheaper pattern, a branch and bound in exact arithmetic decides. Where
-many can, each round solves the cuts found so far to integers over them, by HiGHS. If the integer pattern violates
-a level, its cuts are added for good and the pattern is repaired, cleaned up and polished into a new incumbent; if
-it violates none, it is optimal among those columns. Every incumbent is safe. Stops at the proof or when the time
-is up.
+Cutting planes bound the cost and say which columns a cheaper pattern can contain. Dives lead the fractional pattern to
+whole ones, integer programmes over few columns look around the best of them, and a branch and bound in exact
+arithmetic decides. Every incumbent is safe. Stops at the proof or when the time is up.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuga.bounds.branching import Branched, branch
+from gpuga.bounds.cutting import Cutting
+from gpuga.bounds.diving import dive
 from gpuga.bounds.general_exact import general_exact
 from gpuga.bounds.guided import guided_pattern, led_by
+from gpuga.bounds.nearby import Nearby
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
 from gpuga.context import Clock, Context
-from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Bound, Found
@@ -29,19 +27,24 @@ from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 
 STARTS = 6
-POLISH_WORK = 30_000
-"""Steps of local search times secondary suppressions, per round."""
+DIVES = 20
+IDLE_DIVES = 3
+MOST_IDLE = 12
+DIVE_COLUMNS = 2000
+LOOKS = 10
+MOST_WORK = 3
+"""Simplex iterations spent in vain around a pattern, per column left."""
 
-MOST_EXACT_COLUMNS = 3500
-CORE_COLUMNS = 1500
-NODES = 2000
-TREE_COLUMNS = 800
-FIRST_NODES = 400
+FEW_COLUMNS = 500
+"""With fewer columns left than this the tree begins after the first dive."""
+
+MOST_COLUMNS = 3500
+"""With more columns left than this the tree would not get anywhere in a limited time."""
+
+SHARE_OF_CUTS, SHARE_OF_DIVES = 0.4, 0.4
+"""Of a limited time: the most that cutting planes, and of the rest, that dives take before the tree."""
 
 BY_TREE = "branch and bound (exact)"
-
-SHARE_OF_TREE = 0.4
-"""Of a limited time, the last part that is kept for bounding in exact arithmetic."""
 
 
 def exact(table: Table, context: Context) -> Found:
@@ -55,20 +58,15 @@ def exact(table: Table, context: Context) -> Found:
     search = Search(problem, context)
     search.run()
     bound = search.proven_bound()
-    return Found(problem.pattern(search.best), bound, search.rounds, search.patterns, search.details)
+    return Found(problem.pattern(search.best), bound, search.dives, search.patterns, search.details)
 
 
 @dataclass
 class Search:
-    """The state of one search: the incumbent `best`, the proven bound `lower`, the relaxation between them.
-
-    `believed` is what the solver's floats say no pattern undercuts: it steers the search, and is never printed
-    as proven.
-    """
+    """The state of one search: the incumbent `best`, the proven bound `lower`, the relaxation between them."""
 
     problem: PlaneProblem
     context: Context
-    rounds: int = 0
     patterns: int = 0
     kind: str = "cutting planes"
     details: dict[str, object] = field(default_factory=dict)
@@ -78,33 +76,28 @@ class Search:
         self.best: Mask = self._first()
         self.cost = self.problem.cost(self.best)
         self.relaxation = Relaxation(self.problem, self.best)
+        self.nearby = Nearby(self.relaxation, self.costs)
         self.lower = 0
-        self.believed = 0
+        self.dives = 0
+        self.questions = 0
+        self.idle = 0
         self.exhausted = False
-        self.learnt = False
-        self.tree_columns = float("inf")
-        self.core = CORE_COLUMNS
-        self.widest = MOST_EXACT_COLUMNS
 
     def run(self) -> None:
-        """Bound, guide, polish, then rounds of branch and bound until proof or time's end."""
+        """Bound, guide, look around, then branch and bound until proof or time's end."""
         clock = self.context.clock
         self.context.progress.stage("bound")
-        self.relaxation.tighten(clock.part(0.4))
+        self.relaxation.tighten(clock.part(SHARE_OF_CUTS))
         self._raise_lower(self.relaxation.bound)
         self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
-        self._polish(self.best, 1)
-        if self._columns() > TREE_COLUMNS:
-            self._polish_on(clock.part(0.12))
+        self.context.progress.stage("dives")
+        self._dive_on(clock.part(SHARE_OF_DIVES))
         self.context.progress.stage("branch and bound")
-        settled = 0
         while not self.proven and not self.exhausted and not clock.expired():
-            if self._columns() <= min(TREE_COLUMNS, 0.7 * self.tree_columns):
-                self._search_tree(clock.part(0.7), FIRST_NODES)
-            elif self._nothing_to_learn() or self.believed >= self.cost:
+            if self._columns() <= MOST_COLUMNS or clock.seconds is None or self.idle >= MOST_IDLE:
                 self._search_tree(clock)
             else:
-                settled = self._round(settled)
+                self._dive_on(clock)
             self.context.progress.advance(best=self.cost, bound=self.lower)
         self.details.update(cuts=len(self.relaxation.cuts), columns=len(self.relaxation.places))
 
@@ -119,81 +112,56 @@ class Search:
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered; the incumbent's cost."""
-        self._offer(led_by(self.problem, x))
+        if self._offer(led_by(self.problem, x, self._useful() | self.best)):
+            self._look_around(LOOKS, self.context.clock)
         return self.cost
 
+    def _useful(self) -> Mask:
+        """The candidates that a cheaper pattern could contain."""
+        return self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)
+
     def _columns(self) -> int:
-        """How many candidates a cheaper pattern could contain."""
-        return int((self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)).sum())
+        return int(self._useful().sum())
 
-    def _nothing_to_learn(self) -> bool:
-        """Whether more integer patterns of the solver would not help, or the time left is better spent on bounds."""
-        return self.learnt or self._time_to_learn() < 0.1
-
-    def _time_to_learn(self) -> float:
-        """The share of the time left that is not kept for the tree; with many columns left the tree is no use."""
-        clock = self.context.clock
-        if clock.seconds is None or self._columns() > MOST_EXACT_COLUMNS:
-            return 1.0
-        return 1.0 - SHARE_OF_TREE * clock.seconds / max(1e-9, clock.left())
-
-    def _time_of_a_round(self) -> Clock:
-        share = 0.6 * self._time_to_learn()
-        return self.context.clock.part(min(share, 0.25) if self._columns() > MOST_EXACT_COLUMNS else share)
-
-    def _search_tree(self, clock: Clock, most_nodes: float = math.inf) -> None:
-        """Branch and bound in exact arithmetic; with few columns left it ends soonest."""
-        self.tree_columns = self._columns()
-        outcome = prove(self.relaxation, self, clock, most_nodes)
+    def _search_tree(self, clock: Clock) -> None:
+        """Branch and bound in exact arithmetic."""
+        outcome = prove(self.relaxation, self, clock)
         self.details.update(proof_nodes=outcome.nodes)
         self._raise_lower(outcome.bound, BY_TREE)
         self.exhausted = outcome.undecided
 
-    def _round(self, settled: int) -> int:
-        """One branch and bound; returns how many rounds in a row ended without a violated level."""
-        self.rounds += 1
-        useful = (self.problem.candidate & ~self.relaxation.certificate.removable(self.cost)) | self.best
-        whole = int(useful.sum()) <= self.widest
-        allowed = useful if whole else self._narrow(useful)
-        gap = min(0.02, 0.3 * (self.cost - self.believed) / max(1, self.cost)) if not settled else 0.0
-        answer = branch(self.relaxation, allowed, self.best, gap, NODES, self._time_of_a_round())
-        if whole:
-            self.believed = max(self.believed, min(self.cost, self._rounded(answer.dual_bound)))
-        added = self._learn(answer)
-        if added:
-            self.relaxation.tighten(self.context.clock.part(0.15))
-            self._raise_lower(self.relaxation.bound)
-            return 0
-        self.learnt = whole and gap == 0.0
-        if not whole and settled:
-            self.core = int(1.6 * self.core)
-            if self.core >= int(useful.sum()):
-                self.widest = self.core
-            return 0
-        return settled + 1
+    def _dive_on(self, clock: Clock) -> None:
+        """Dives over the columns of lowest reduced cost, until some in a row gained nothing."""
+        cutting = Cutting(self.relaxation, self._narrow(), self.cost + self.relaxation.step)
+        for _ in range(DIVES):
+            if self.proven or clock.expired():
+                return
+            before = self.cost
+            dive(cutting, self, self.context.seed + self.dives, clock)
+            self.dives += 1
+            if self.cost == before:
+                self._look_around(LOOKS, clock)
+            self.idle = 0 if self.cost < before else self.idle + 1
+            if self.idle >= IDLE_DIVES or self._columns() <= FEW_COLUMNS:
+                return
 
-    def _learn(self, answer: Branched) -> int:
-        """Cut off the integer pattern if it is not safe, and repair it to a new incumbent; cuts added."""
-        if answer.pattern is None:
-            return 0
-        added = self.relaxation.separate(answer.pattern.astype(np.float64), 1e-7, keep=True)
-        mask = self.relaxation.grid(answer.pattern.astype(np.float64)) > 0.5
-        order = np.random.default_rng([self.context.seed, self.rounds]).permutation(len(self.problem.levels.place))
-        repaired = min(
-            (
-                by_paths(self.problem, self.costs, plain(single, True), order=order, start=mask)
-                for single in (True, False)
-            ),
-            key=self.problem.cost,
-        )
-        self._offer(repaired)
-        self._polish(repaired, self.rounds)
-        return added
+    def _look_around(self, looks: int, clock: Clock) -> None:
+        """Search near the incumbent until some questions in a row gained nothing."""
+        idle, begun, most = 0, self.nearby.work, MOST_WORK * self._columns()
+        while idle < looks and self.nearby.work - begun < most and not self.proven and not clock.expired():
+            random = np.random.default_rng([self.context.seed, self.questions])
+            self.questions += 1
+            idle += 1
+            if self._offer(self.nearby.improve(self.best, random, clock)):
+                idle, begun = 0, self.nearby.work
 
-    def _narrow(self, useful: Mask) -> Mask:
+    def _narrow(self) -> Mask:
         """The columns of the lowest reduced costs, and the incumbent's."""
+        useful = self._useful()
+        if int(useful.sum()) <= DIVE_COLUMNS:
+            return np.asarray(useful | self.best)
         reduced = np.where(useful, self.relaxation.certificate.reduced, 2**62)
-        limit = np.partition(reduced.ravel(), self.core)[self.core]
+        limit = np.partition(reduced.ravel(), DIVE_COLUMNS)[DIVE_COLUMNS]
         return np.asarray(useful & (reduced <= limit) | self.best)
 
     def _first(self) -> Mask:
@@ -211,36 +179,15 @@ class Search:
         self.patterns += len(found)
         return min(found, key=self.problem.cost)
 
-    def _offer(self, pattern: Mask) -> None:
-        """Take a safe pattern as the incumbent if it is cheaper."""
+    def _offer(self, pattern: Mask) -> bool:
+        """Take a safe pattern as the incumbent if it is cheaper; whether it was."""
         self.patterns += 1
-        if self.problem.cost(pattern) < self.cost:
-            self.best, self.cost = pattern, self.problem.cost(pattern)
-
-    def _polish(self, pattern: Mask, seed: int) -> None:
-        steps = max(20, min(300, POLISH_WORK // max(1, int(pattern.sum()))))
-        if not self.proven and not self.context.clock.expired():
-            self._offer(improve(self.problem, pattern, self.costs, steps, seed))
-
-    def _polish_on(self, clock: Clock) -> None:
-        """Where time is limited, local search from the incumbent for a part of it, while it gains.
-
-        Branch and bound finds better patterns, but late.
-        """
-        idle, seed = 0, 2
-        while clock.seconds is not None and idle < 3 and not self.proven and not clock.expired():
-            before = self.cost
-            self._polish(self.best, seed)
-            idle = idle + 1 if self.cost == before else 0
-            seed += 1
-
-    def _rounded(self, bound: float) -> int:
-        """A float's bound as a cost that patterns can have, after allowing for its tolerance."""
-        step = self.relaxation.step
-        return int(np.ceil(bound / step - 1e-6 * max(1.0, abs(bound / step) * 1e-3))) * step
+        if (cost := self.problem.cost(pattern)) >= self.cost:
+            return False
+        self.best, self.cost = pattern, cost
+        return True
 
     def _raise_lower(self, bound: int, kind: str = "cutting planes") -> None:
         """A bound and how it was made; the incumbent's own cost is the most that can be proven."""
         if min(bound, self.cost) > self.lower:
             self.lower, self.kind = min(bound, self.cost), kind
-        self.believed = max(self.believed, self.lower)

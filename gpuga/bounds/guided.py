@@ -14,15 +14,19 @@ from gpuga.table.table import Mask
 STARTS = 4
 
 
-def guided_costs(problem: PlaneProblem, x: Floats) -> Costs:
-    """Weights times what a fractional pattern (float64[R, C]) leaves of each cell, a little to order ties."""
-    return costs_of(problem.weight * (1.02 - np.clip(x, 0.0, 1.0)), problem.candidate)
+def guided_costs(problem: PlaneProblem, x: Floats, allowed: Mask | None = None) -> Costs:
+    """Weights times what a fractional pattern (float64[R, C]) leaves of each cell, a little to order ties.
+
+    Of the candidates only those `allowed` are used, among which there must be a safe pattern.
+    """
+    usable = problem.candidate if allowed is None else problem.candidate & allowed
+    return costs_of(problem.weight * (1.02 - np.clip(x, 0.0, 1.0)), usable)
 
 
-def led_by(problem: PlaneProblem, x: Floats) -> Mask:
+def led_by(problem: PlaneProblem, x: Floats, allowed: Mask | None = None) -> Mask:
     """A safe pattern that keeps what a fractional one (float64[R, C]) suppresses wholly, completed at guided costs."""
     whole = (x > 1 - 1e-6) & ~problem.forced
-    return by_paths(problem, guided_costs(problem, x), plain(by_capacity=True), start=whole)
+    return by_paths(problem, guided_costs(problem, x, allowed), plain(by_capacity=True), start=whole)
 
 
 def guided_pattern(relaxation: Relaxation, seed: int, clock: Clock) -> Mask:

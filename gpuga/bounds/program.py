@@ -7,6 +7,7 @@ the node's fixed cells taken into account. So a bound never rests on the solver'
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -17,19 +18,34 @@ from gpuga.bounds.cuts import Cut
 from gpuga.bounds.relaxation import Relaxation, new_solver
 from gpuga.bounds.rounding import Key, Rounded
 from gpuga.safety.compiled import compiled
-from gpuga.table.table import Ints
+from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]
 
 NO_LIMIT = 2**31 - 1
-SOLVES_IDLE = 40
+SOLVES_IDLE = 10
 LEAST_PURGED = 0.3
 
 
-class Program:
-    """Cuts over `places` with weights; `x` is the latest point, `objective` its cost in the solver's unit.
+class Proof(NamedTuple):
+    """A proven bound before rounding, and the reduced costs of the places, in units of `2**-shift`."""
 
-    An artificial column that meets every cut at the price `most` keeps all programs feasible.
+    total: int
+    reduced: Ints
+    shift: int
+    step: int
+
+    def removable(self, cost: int) -> Mask:
+        """Positions that no pattern cheaper than `cost` contains."""
+        margin = ((cost - self.step) << self.shift) - self.total
+        return np.asarray(self.reduced > min(max(margin, 0), 2**62))
+
+
+class Program:
+    """Cuts over `places` with weights.
+
+    `x` is the latest point, `objective` its cost in the solver's unit, `proof` its bound. An
+    artificial column that meets every cut at the price `most` keeps all programs feasible.
     """
 
     def __init__(self, relaxation: Relaxation, places: Ints, most: int) -> None:
@@ -48,6 +64,7 @@ class Program:
         self.every = np.arange(len(places), dtype=np.int32)
         self.x = np.zeros(len(places))
         self.objective = 0.0
+        self.proof = Proof(0, self.weight, 0, self.step)
         self.low, self.high = np.zeros(len(places)), np.ones(len(places))
 
     def add(self, cuts: Sequence[Cut | Rounded]) -> int:
@@ -127,6 +144,7 @@ class Program:
         _subtract(self.start, self.index, self.value, self.rhs, fixed, reduced)
         counted = np.where(self.low > 0, reduced, np.where(self.high > 0, np.minimum(reduced, 0), 0))
         total = sum(fixed[fixed > 0].tolist()) + sum(counted[counted != 0].tolist())
+        self.proof = Proof(total, reduced, shift, self.step)
         bound = -((-total) >> shift)
         return int(-(-bound // self.step) * self.step)
 

@@ -3,7 +3,7 @@
 Each node fixes some cells; its linear program proposes multipliers, and the bound they give, recomputed in integers,
 is the node's. No safe pattern is cheaper than the least bound of the open nodes, or than the incumbent: a proof of
 optimality once no node is open, and a valid bound at any time before. Nodes are taken by rising bound. Cells that
-the root's certificate rules out are left out from the start.
+the root's certificate rules out are left out, more of them as the incumbent becomes cheaper.
 """
 
 from __future__ import annotations
@@ -11,38 +11,28 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpuga.bounds.cuts import Cut
-from gpuga.bounds.program import Program
+from gpuga.bounds.cutting import Cutting, Floats
+from gpuga.bounds.diving import dive
+from gpuga.bounds.incumbent import Incumbent
+from gpuga.bounds.program import Proof
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.bounds.rounding import Rounded, half_cuts
 from gpuga.context import Clock
 from gpuga.table.table import Ints
 
-Floats = NDArray[np.float64]
 Fixed = tuple[int, ...]
 
 ROUNDS_AT_ROOT = 30
 ROUNDS_AT_NODE = 2
-WHOLE = 1e-6
+HALVES_AT_ROOT = 8
 NODES_BETWEEN_OFFERS = 25
+FIRST_DIVE = 20
 BRANCHES_TRIED = 5
 BRANCH_ITERATIONS = 40
 RELIABLE = 4
 """Trials of both branches of a place after which their mean is believed."""
-
-
-class Incumbent(Protocol):
-    """Who keeps the best safe pattern."""
-
-    cost: int
-
-    def try_point(self, x: Floats) -> int:
-        """Make a safe pattern of a fractional one (float64[R, C]), keep it if it is cheaper; the cost of the best."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +90,18 @@ class _Tree:
     """The program over the allowed places and what branching has taught so far."""
 
     def __init__(self, relaxation: Relaxation, incumbent: Incumbent, clock: Clock) -> None:
-        self.relaxation, self.incumbent, self.clock = relaxation, incumbent, clock
-        self.problem = relaxation.problem
-        allowed = self.problem.candidate & ~relaxation.certificate.removable(incumbent.cost)
-        relaxation.add_places(np.flatnonzero(allowed.ravel() & ~relaxation.in_core))
-        self.places = np.flatnonzero(allowed)
-        self.program = Program(relaxation, self.places, incumbent.cost + relaxation.step)
-        self.program.add(relaxation.cuts)
+        self.incumbent, self.clock = incumbent, clock
+        allowed = relaxation.problem.candidate & ~relaxation.certificate.removable(incumbent.cost)
+        self.cutting = Cutting(relaxation, allowed, incumbent.cost + relaxation.step)
+        self.program = self.cutting.program
         self.weight = self.program.weight
-        self.gain = np.zeros((2, len(self.places)))
-        self.trials = np.zeros((2, len(self.places)), np.int64)
+        count = len(self.cutting.places)
+        self.gain = np.zeros((2, count))
+        self.trials = np.zeros((2, count), np.int64)
         self.numbers = 0
+        self.root: Proof | None = None
+        self.closed_at = incumbent.cost
+        self.next_dive, self.pause = FIRST_DIVE, FIRST_DIVE
 
     def expand(self, node: Node) -> list[Node] | None:
         """The open children of a node; None if it can be neither closed nor divided.
@@ -119,55 +110,51 @@ class _Tree:
         among the cuts.
         """
         self.numbers += 1
-        self.program.purge()
-        self.program.fix(node.published, node.suppressed)
-        root = self.numbers == 1
-        bound = max(node.bound, self._tighten(ROUNDS_AT_ROOT if root else ROUNDS_AT_NODE, root))
+        self._close()
+        if self.cutting.closed[list(node.suppressed)].any():
+            return []
+        bound = max(node.bound, self._solve(node))
         if bound >= self.incumbent.cost:
             return []
-        x = self.program.x
-        distance = np.minimum(x, 1.0 - x)
-        whole = bool(distance.max(initial=0.0) < WHOLE)
+        distance = self.cutting.fractional()
+        whole = not distance.any()
         if whole or self.numbers % NODES_BETWEEN_OFFERS == 1:
-            self.incumbent.try_point(self.grid(x))
+            self.incumbent.try_point(self.cutting.grid())
         if whole:
             return [] if bound >= self.incumbent.cost else None
         at, bounds = self._best_branch(distance)
         children = [node.child(at, hidden, max(bound, bounds[hidden]), 2 * self.numbers + hidden) for hidden in (0, 1)]
+        if self.numbers >= self.next_dive:
+            self._dive(node)
         return [child for child in children if child.bound < self.incumbent.cost]
 
-    def grid(self, x: Floats) -> Floats:
-        """A point as a grid (float64[R, C])."""
-        full = np.zeros(self.problem.weight.size)
-        full[self.places] = x
-        return full.reshape(self.problem.shape)
+    def _close(self) -> None:
+        """Leave out the places that the root's proof rules out, once the incumbent has become cheaper."""
+        if self.root is not None and self.incumbent.cost < self.closed_at:
+            self.closed_at = self.incumbent.cost
+            self.cutting.closed |= self.root.removable(self.closed_at)
 
-    def _tighten(self, rounds: int, root: bool) -> int:
-        """Solve and cut in turn, until the node closes, no cut is found or the rounds are done; the best bound."""
-        best = 0
-        while True:
-            best = max(best, self.program.solve())
-            x = self.program.x
-            whole = bool(np.minimum(x, 1.0 - x).max(initial=0.0) < WHOLE)
-            if best >= self.incumbent.cost or (rounds <= 0 and not whole) or self.clock.expired():
-                return best
-            rounds -= 1
-            if not self.program.add(self._violated(x, whole, root)):
-                return best
+    def _solve(self, node: Node) -> int:
+        """The node's bound; the root is asked for all that it has to say."""
+        root = self.numbers == 1
+        self.cutting.fix(node.published, node.suppressed)
+        enough, rounds = self.incumbent.cost, ROUNDS_AT_ROOT if root else ROUNDS_AT_NODE
+        bound = self.cutting.tighten(enough, rounds, root, self.clock)
+        if not root:
+            return bound
+        for _ in range(HALVES_AT_ROOT):
+            if bound >= enough or self.clock.expired() or not self.cutting.half_cuts():
+                break
+            bound = max(bound, self.cutting.tighten(enough, rounds, root, self.clock))
+        self.root = self.program.proof
+        return bound
 
-    def _violated(self, x: Floats, whole: bool, root: bool) -> list[Cut | Rounded]:
-        """Cuts that the point violates. Below the root, flows are asked about whole points only."""
-        point = self.grid(np.round(x) if whole else x).ravel()[self.relaxation.places]
-        found: list[Cut | Rounded] = list(self.relaxation.roundings_violated_by(point))
-        if root or whole:
-            found += self.relaxation.violated_by(point, 1e-7 if whole else 1e-3)
-        if not whole and len(found) < 10:
-            found += self.relaxation.hidden_from(point)
-        if root and not found:
-            positive = np.flatnonzero(x > 1e-7)
-            simple = [cut for cut in self.program.cuts if isinstance(cut, Cut)]
-            found += half_cuts(self.problem.net, simple, self.places[positive], x[positive], 40)
-        return found
+    def _dive(self, node: Node) -> None:
+        """Look for a better pattern below a node; the more often in vain, the more seldom."""
+        before = self.incumbent.cost
+        dive(self.cutting, self.incumbent, self.numbers, self.clock, node.published, node.suppressed)
+        self.pause = FIRST_DIVE if self.incumbent.cost < before else 2 * self.pause
+        self.next_dive = self.numbers + self.pause
 
     def _best_branch(self, distance: Floats) -> tuple[int, tuple[int, int]]:
         """The place whose two branches both raise the bound most, and the proven bounds of both."""
@@ -203,7 +190,7 @@ class _Tree:
         mean = rates[:, seen].mean(1) / max(1e-9, scale[seen].mean()) if seen.any() else np.ones(2)
         rates = np.where(self.trials > 0, rates, np.maximum(mean, 1e-9)[:, None] * scale)
         score = np.maximum(rates[0] * x, 1e-6) * np.maximum(rates[1] * (1.0 - x), 1e-6)
-        score[distance < WHOLE] = -1.0
+        score[distance == 0.0] = -1.0
         best = np.argsort(-score, kind="stable")[:BRANCHES_TRIED]
         return np.asarray(best[score[best] >= 0])
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.cuts import LIKELY
+from gpuga.bounds.knapsack import LIKELY
 from gpuga.circuits.witness_lists import Levels
 from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network, sink_of, source_of
