@@ -246,8 +246,12 @@ class Cover:
         return found
 
     def _by_attacker(self, dependants: list[int], attacker: Attacker) -> dict[int, Circuit] | None:
-        """Another circuit for each dependant by the attacker's LP; None if one has none."""
+        """Another circuit for each dependant, by boxes or by the attacker's LP; None if one has none."""
         found: dict[int, Circuit] = {}
+        if self.boxes is not None and dependants:
+            which = np.array(dependants)
+            covered, witnesses = self.boxes.certify(self.tasks.subset(which))
+            found = {task: witnesses.one(w) for w, task in enumerate(which[covered].tolist())}
         for task in dependants:
             if task in found:
                 continue

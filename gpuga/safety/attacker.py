@@ -87,7 +87,8 @@ class Attacker:
     ) -> Reach:
         """How far `cell` can move in `direction`; where there is no limit, a witness of `need` is asked for.
 
-        With `or_nothing` an answer that clearly misses `need` is not made exact, which saves most of the work.
+        With `or_nothing` an answer that clearly misses `need` is not made exact, and none gets a bound: that saves most
+        of the work.
         """
         column = int(self.column[cell])
         answer = self._solve(column, direction, seconds)
@@ -97,7 +98,7 @@ class Attacker:
             return Reach(Fraction(0), None, None)
         if or_nothing and answer.objective * self.unit < need - 1e-3 * max(1.0, abs(need)):
             return Reach(Fraction(0), None, None)
-        return self._exactly(answer, column, direction)
+        return self._exactly(answer, column, direction, bounded=not or_nothing)
 
     def publish(self, cells: Ints) -> None:
         """From now on the attacker knows these cells."""
@@ -145,14 +146,15 @@ class Attacker:
         reach = self._exactly(answer, column, direction)
         return Reach(reach.attained, reach.witness, None, unbounded=reach.attained >= need)
 
-    def _exactly(self, answer: Answer, column: int, direction: int) -> Reach:
+    def _exactly(self, answer: Answer, column: int, direction: int, *, bounded: bool = True) -> Reach:
         witness = exact_witness(self.ground, self.cells, answer.x * self.unit, self.start, self.index, self.coef)
         attained = Fraction(0)
         if witness is not None:
             cells, amounts, denominator = witness.one(0)
             at = np.flatnonzero(cells == self.cells[column])
             attained = Fraction(direction * int(amounts[at[0]]), denominator) if len(at) else Fraction(0)
-        return Reach(attained, witness, self._dual_bound(answer.row_dual, column, direction))
+        bound = self._dual_bound(answer.row_dual, column, direction) if bounded else None
+        return Reach(attained, witness, bound)
 
     def _dual_bound(self, dual: NDArray[np.float64], column: int, direction: int) -> Fraction | None:
         """`sum(max over the box of reduced cost * deviation)`: no attacker goes further. None: not finite."""

@@ -19,6 +19,9 @@ from gpuga.safety.vertex import exact_vertex
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 LARGEST_PART = 500  # denominators above this are not read from floats
+USUAL_PARTS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 48, 60], np.int64)
+"""Denominators that are tried for all components at once, before each is read on its own."""
+
 MOST = 2**61  # no product or sum formed in the check may reach this
 
 
@@ -188,6 +191,11 @@ def rationalise(x: NDArray[np.float64]) -> tuple[Ints, int] | None:
         return None
     nearest = np.rint(x)
     fractional = np.flatnonzero(np.abs(x - nearest) > 1e-6)
+    parts_of_all = x[fractional, None] * USUAL_PARTS
+    common = np.flatnonzero((np.abs(parts_of_all - np.rint(parts_of_all)) <= 1e-6 * USUAL_PARTS).all(axis=0))
+    if len(common) and np.abs(x).max(initial=0.0) < 2**45:
+        denominator = int(USUAL_PARTS[common[0]])
+        return np.rint(x * denominator).astype(np.int64), denominator
     parts: dict[int, Fraction] = {}
     denominator = 1
     for i in fractional.tolist():

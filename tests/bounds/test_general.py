@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from gpuga.bounds.general_cuts import LineCut
 from gpuga.bounds.general_exact import general_bound, general_exact
 from gpuga.bounds.general_relaxation import GeneralRelaxation
 from gpuga.context import Clock, Context
@@ -53,29 +54,63 @@ def test_bounds_never_exceed_and_optima_meet_the_cheapest_pattern(seed: int) -> 
     assert found.bound.lower_bound == least
 
 
-def without_lonely_cells(table: Table, pattern: np.ndarray) -> np.ndarray:
-    """The pattern without cells that are alone in a line, which cannot move and so protect nothing."""
-    lines, pattern = table.lines, pattern.copy()
-    while True:
-        count = np.bincount(lines.line_of_entry, weights=pattern[lines.cell], minlength=len(lines))
-        alone = lines.cell[(count[lines.line_of_entry] == 1) & pattern[lines.cell] & ~table.forced[lines.cell]]
-        if not len(alone):
-            return pattern
-        pattern[alone] = False
+def without_cells_that_cannot_move(table: Table, pattern: np.ndarray) -> np.ndarray:
+    """The pattern without secondary cells that are exactly determined, which protect nothing."""
+    pattern = pattern.copy()
+    secondary = np.flatnonzero(pattern & ~table.forced).tolist()
+    reach = intervals(table, pattern, secondary)
+    pattern[[cell for cell in secondary if reach[cell] == (0, 0)]] = False
+    return pattern
 
 
-def test_every_cut_holds_for_every_safe_pattern_without_lonely_cells() -> None:
+def test_every_cut_and_row_holds_for_every_safe_pattern_whose_cells_can_move() -> None:
     rng = np.random.default_rng(4)
     table = random_table(rng, (3, 3, 2), sensitive=0.2)
     relaxation = GeneralRelaxation(table)
     relaxation.tighten(Clock(5.0))
+    rules = [*relaxation.cuts, *relaxation.pool.rows]
     safe = 0
     for _ in range(60):
         pattern = table.forced | (table.suppressible & (rng.random(len(table)) < 0.8))
         if audit(table, pattern, intervals=False).safe:
             safe += 1
-            pattern = without_lonely_cells(table, pattern)
+            pattern = without_cells_that_cannot_move(table, pattern)
             assert audit(table, pattern, intervals=False).safe
-            assert all(cut.violation(pattern.astype(float)) <= 0 for cut in relaxation.cuts)
+            assert all(cut.violation(pattern.astype(float)) <= 0 for cut in rules)
     assert safe > 5
     assert relaxation.cuts
+
+
+def test_roundings_of_a_row_hold_for_every_whole_point_that_meets_it() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        count = int(rng.integers(2, 7))
+        row = LineCut(np.arange(count), rng.integers(1, 12, count), int(rng.integers(2, 20)))
+        rounded = row.rounded(rng.random(count) < 0.3, int(rng.integers(2, 30)))
+        if rounded is None:
+            continue
+        for bits in range(2**count):
+            point = np.array([bits >> i & 1 for i in range(count)], float)
+            assert row.violation(point) > 0 or rounded.violation(point) <= 0
+
+
+def test_fixed_cells_count_in_the_proven_bound() -> None:
+    table = random_table(np.random.default_rng(4), (3, 3, 2), sensitive=0.2)
+    relaxation = GeneralRelaxation(table)
+    relaxation.tighten(Clock(5.0))
+    suppressed = np.ones(len(relaxation.free))
+    relaxation.fix(suppressed, suppressed)
+    assert relaxation.solve() == relaxation.weight.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_optima_of_many_tiny_tables_meet_the_cheapest_pattern(part: int) -> None:
+    for seed in range(30 * part + 100, 30 * part + 130):
+        table = small(seed)
+        if len(table.sensitive) == 0 or not audit(table, table.suppressible, intervals=False).safe:
+            continue
+        least = cheapest(table)
+        found = general_exact(table, Context(clock=Clock(20.0)))
+        assert table.cost(found.suppressed) == least == found.bound.lower_bound
+        assert general_bound(table, Context()).lower_bound <= least
