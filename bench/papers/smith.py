@@ -45,7 +45,7 @@ HOW_ORDERINGS_COUNT = (
     "Our searches evaluate an ordering of a two-way table by cheapest paths and remove what is redundant, where the "
     "paper solves linear programs and does not: the order by weight is better to begin with, and less is left to gain. "
     "The last two columns say how far our start and our GA-invert are below the linear programs by weight "
-    "(`incremental`, variant `plain`), which is where the paper starts."
+    "(`incremental`), which is where the paper starts."
 )
 CLASSES = (
     ("200x5", "0.02", "0.05"),
@@ -81,9 +81,7 @@ def _of_table(row: dict[str, str], extent: Extent) -> list[Run]:
     table = f"smith2d:{row['rows']}x{row['cols']}:{row['sensitive']}:{row['zeros']}:{row['table']}"
     limit = extent.seconds / (2 if extent.quick else 3)
     listed = [Run(NAME, experiment, table, "ordering-ls", BY_WEIGHT, options={"variant": "one-p", "generations": 0})]
-    listed.append(
-        Run(NAME, experiment, table, "incremental", PLAIN, seconds=2 * extent.seconds, options={"variant": PLAIN})
-    )
+    listed.append(Run(NAME, experiment, table, "incremental", PLAIN, seconds=2 * extent.seconds))
     for kind, operator in SEARCHES:
         variant = f"one-p:{operator}"
         listed.append(

@@ -31,7 +31,7 @@ from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_o
 @click.option("--generations", type=click.IntRange(min=1), help="Stop after so many generations.")
 @click.option("--population", type=click.IntRange(min=1), help="Patterns that evolve together.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option("--variant", metavar="NAME", help="Variant of a method, e.g. one-p for ordering-ga.")
+@click.option("--variant", metavar="NAME", help="Variant of a method: one-p of ordering-ga, clean-up of incremental.")
 @click.option("--selection", metavar="NAME", help="How parents are chosen (genetic algorithms).")
 @click.option("--replacement", metavar="NAME", help="Whom children replace (genetic algorithms).")
 @click.option(

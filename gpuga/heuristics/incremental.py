@@ -1,8 +1,9 @@
 """The incremental attacker: two linear programs per sensitive cell (Smith, Clark, Staggemeier, Serpell 2012).
 
 Each task in turn, if no change found so far proves it, gets the cheapest consistent change of the table
-that reaches its level; all cells that moved become suppressed. Works on any linear table. Redundant cells
-are removed at the end; the variant `plain` leaves them, as the paper does.
+that reaches its level; all cells that moved become suppressed. Works on any linear table; in two dimensions the
+programs are minimum-cost flows and are solved as such. As in the paper nothing is taken back; the variant `clean-up`
+removes redundant cells at the end.
 """
 
 from __future__ import annotations
@@ -10,19 +11,76 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.circuits.cover import Cover, tasks_for
-from gpuga.context import Context
+from gpuga.circuits.min_cost_flow import protect_by_flow
+from gpuga.circuits.paths import Log, new_log, plain
+from gpuga.circuits.witness_lists import Levels
+from gpuga.context import Clock, Context
+from gpuga.errors import GpugaError, InputError, printable
+from gpuga.heuristics.cleanup import clean_up
+from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
+from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Found
-from gpuga.table.table import Table
+from gpuga.safety.compiled import compiled
+from gpuga.safety.flow import meets
+from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
+from gpuga.table.plane import plane_of
+from gpuga.table.table import Ints, Mask, Table
+
+CLEAN_UP = "clean-up"
+LEVELS_AT_ONCE = 16
+"""Levels between two looks at the clock."""
 
 
 def incremental(table: Table, context: Context) -> Found:
-    """A safe pattern by the incremental attacker, sensitive cells by falling weight, cleaned up."""
+    """A safe pattern by the incremental attacker, sensitive cells by falling weight."""
+    variant = context.option("variant", "")
+    if variant not in ("", CLEAN_UP):
+        raise InputError(f"unknown variant {printable(variant)!r}; incremental has {CLEAN_UP}", field="--variant")
+    clean = variant == CLEAN_UP
+    plane = plane_of(table)
+    if plane is not None:
+        problem = problem_of(plane, context.strict)
+        context.progress.stage("cheapest changes", len(problem.levels.place))
+        secondary = by_flows(problem, context.clock)
+        return Found(problem.pattern(clean_up(problem, secondary) if clean else secondary), evaluations=1)
     cover = Cover(table, tasks_for(table, context.strict), context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
-    plain = context.option("variant", "") == "plain"
-    if not plain:
-        cover.boost()
+    cover.boost()
     cover.by_lp(order.tolist())
-    if not plain:
+    if clean:
         cover.clean_up()
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
+
+
+def by_flows(problem: PlaneProblem, clock: Clock) -> Mask:
+    """Secondary suppressions (bool[R, C]) that meet every level, each by a minimum-cost flow, heavy cells first.
+
+    When the time is up, shortest paths complete the pattern.
+    """
+    links, levels, log = problem.links(), problem.levels, new_log(problem.weight.size)
+    order = np.argsort(-problem.weight.ravel()[levels.place], kind="stable")
+    for begin in range(0, len(order), LEVELS_AT_ONCE):
+        if clock.expired():
+            start = np.asarray(links.kind == SECONDARY)
+            return by_paths(problem, problem.costs(), plain(), order=order, start=start, clean=False)
+        part = order[begin : begin + LEVELS_AT_ONCE]
+        if not _protect(problem.net, links, problem.flow, levels, problem.weight, problem.candidate, log, part):
+            raise GpugaError("a level that can be met was not: the minimum-cost flow is at fault")
+    return np.asarray(links.kind == SECONDARY)
+
+
+@compiled
+def _protect(
+    net: Network, links: Links, flow: Flow, levels: Levels, weight: Ints, candidate: Mask, log: Log, order: Ints
+) -> bool:
+    """Meet the levels in order; False if one cannot be met."""
+    for q in order:
+        place, forth, need = levels.place[q], levels.forth[q], levels.need[q]
+        met = meets(net, links, flow, place, forth, need)
+        clear(flow)
+        if not met:
+            met = protect_by_flow(net, links, flow, weight, candidate, log, place, forth, need)
+            clear(flow)
+        if not met:
+            return False
+    return True

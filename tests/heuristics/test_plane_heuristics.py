@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
 from gpuga.heuristics.castro import castro
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.destroy_repair import improve
+from gpuga.heuristics.incremental import by_flows, incremental
 from gpuga.heuristics.pbp import pbp, pbp_patterns
 from gpuga.heuristics.plane_problem import plane_problem
 from gpuga.heuristics.shortest_path import by_paths, shortest_path
@@ -19,7 +23,12 @@ from gpuga.table.generate import class1, class2, herrington, smith3d
 from tests.brute_force import is_safe
 from tests.planes import plane_lines, random_plane_table
 
-METHODS = {"shortest-path": shortest_path, "castro": castro, "pbp": pbp}
+METHODS = {
+    "shortest-path": shortest_path,
+    "castro": castro,
+    "pbp": pbp,
+    "incremental": lambda table, context: incremental(table, replace(context, options={"variant": "clean-up"})),
+}
 
 
 def small_tables():
@@ -48,6 +57,25 @@ def test_every_pattern_is_safe(name):
             assert is_safe(table, found.suppressed, strict)
             assert not (found.suppressed & ~table.suppressible).any()
             assert found.suppressed[table.forced].all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_minimum_cost_flows_move_the_cells_that_the_linear_programs_move(seed):
+    table = random_plane_table(7, 6, seed, largest=60, sensitive=0.1)
+    # with weights like these the cheapest change is unique
+    table = replace(table, weight=np.random.default_rng(seed).integers(1, 10**6, len(table)))
+    try:
+        problem = plane_problem(table, Context())
+    except Infeasible:
+        return
+    cover = Cover(table, tasks_for(table, False), Context())
+    cover.by_lp(np.argsort(-table.weight[cover.tasks.cell], kind="stable").tolist())
+    assert np.array_equal(problem.pattern(by_flows(problem, Clock())), cover.suppressed)
+
+
+def test_paths_complete_what_flows_have_no_time_for():
+    table = herrington(30, 30, 0.02, 1)
+    assert is_safe(table, incremental(table, Context(clock=Clock(1e-9))).suppressed)
 
 
 @pytest.mark.parametrize("name", METHODS)
