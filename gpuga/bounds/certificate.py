@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut, coefficient
-from gpuga.bounds.rounding import Rounded
+from gpuga.bounds.lone_cells import PlaneCut
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
@@ -48,7 +48,7 @@ class Certificate:
 
 
 def certify(
-    problem: PlaneProblem, cuts: Sequence[Cut | Rounded], multipliers: NDArray[np.float64], step: int
+    problem: PlaneProblem, cuts: Sequence[PlaneCut], multipliers: NDArray[np.float64], step: int
 ) -> Certificate:
     """The bound of multipliers for `sum(coefficient/rhs * x) >= 1`, in units of the weights (float64).
 
@@ -62,10 +62,10 @@ def certify(
     reduced = problem.weight << shift
     taken = [cuts[int(c)] for c in used]
     for cut, multiplier in zip(taken, fixed.tolist(), strict=True):
-        if isinstance(cut, Rounded):
+        if not isinstance(cut, Cut):
             coefficient = cut.dense(problem.net).reshape(problem.shape)
-            whole, rest = divmod(multiplier, cut.rhs)
-            reduced -= whole * coefficient + -(-rest * coefficient // cut.rhs)
+            whole, rest = divmod(multiplier, cut.scale)
+            reduced -= whole * coefficient + -(-rest * coefficient // cut.scale)
     simple = np.array([isinstance(cut, Cut) for cut in taken], bool)
     chosen = [cut for cut in taken if isinstance(cut, Cut)]
     if chosen:
@@ -76,7 +76,8 @@ def certify(
         cover = np.concatenate([cut.cover for cut in chosen]).astype(np.int64)
         _subtract(problem.net, rows, columns, shapes, fixed[simple], start, cover, reduced)
     negative = reduced[problem.candidate & (reduced < 0)]
-    total = int(fixed.sum()) + sum(negative.tolist())
+    asks = np.array([cut.rhs > 0 for cut in taken], bool)
+    total = int(fixed[asks].sum()) + sum(negative.tolist())
     bound = max(0, -((-total) >> shift))
     return Certificate(-(-bound // step) * step, total, reduced, shift, step)
 

@@ -52,6 +52,11 @@ class Cut:
         return self.rows.tobytes(), self.columns.tobytes(), self.need, self.cover.tobytes(), self.divisor
 
     @property
+    def scale(self) -> int:
+        """What rows of a solver are divided by."""
+        return self.rhs
+
+    @property
     def shape(self) -> Shape:
         """What the coefficient of a place depends on besides its capacity."""
         return self.need, self.divisor, self.rest, self.rhs

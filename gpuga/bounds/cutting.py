@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut
+from gpuga.bounds.lone_cells import PlaneCut, lone_cells
 from gpuga.bounds.program import Program
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.bounds.rounding import Rounded, half_cuts
+from gpuga.bounds.rounding import half_cuts
 from gpuga.context import Clock
 from gpuga.table.table import Ints, Mask
 
@@ -76,11 +77,13 @@ class Cutting:
         halves = half_cuts(self.problem.net, simple, self.places[positive], self.program.x[positive], HALVES_AT_ONCE)
         return self.program.add(halves)
 
-    def _violated(self, whole: bool, thorough: bool) -> list[Cut | Rounded]:
+    def _violated(self, whole: bool, thorough: bool) -> list[PlaneCut]:
         """Cuts that the point violates."""
         grid = self.grid()
         point = (np.round(grid) if whole else grid).ravel()[self.relaxation.places]
-        found: list[Cut | Rounded] = list(self.relaxation.roundings_violated_by(point)[:CUTS_AT_ONCE])
+        found: list[PlaneCut] = list(self.relaxation.roundings_violated_by(point)[:CUTS_AT_ONCE])
+        if not whole:
+            found += lone_cells(self.problem, grid)
         if thorough or whole:
             found += self.relaxation.violated_by(point, 1e-7 if whole else 1e-3)
         if not whole and len(found) < FEW_CUTS:

@@ -7,6 +7,7 @@ accepted is safe. The cuts hold for every safe pattern, so they serve all later 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import highspy
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut
+from gpuga.bounds.lone_cells import PlaneCut
 from gpuga.bounds.relaxation import Relaxation, new_solver
-from gpuga.bounds.rounding import Key, Rounded
+from gpuga.bounds.rounding import Key
 from gpuga.circuits.paths import Costs, plain
 from gpuga.context import Clock
 from gpuga.heuristics.shortest_path import by_paths
@@ -131,12 +133,12 @@ class _Programme:
         self.solver.setOptionValue("mip_abs_gap", 0.999 * relaxation.step / self.unit)
         self.solver.setOptionValue("mip_max_nodes", NODES)
 
-    def add(self, cuts: list[Cut | Rounded] | list[Cut]) -> None:
+    def add(self, cuts: Sequence[PlaneCut]) -> None:
         """Add what the cuts still ask of the free places."""
         net = self.problem.net
         index, value, start = [np.zeros(0, np.int32)], [np.zeros(0)], [0]
         for cut in cuts:
-            if cut.key in self.known:
+            if cut.rhs == 0 or cut.key in self.known:
                 continue
             self.known.add(cut.key)
             left = cut.rhs - int(cut.coefficients(net, self.stays).sum())

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.certificate import SAFE_BITS, share
-from gpuga.bounds.cuts import Cut
+from gpuga.bounds.lone_cells import PlaneCut
 from gpuga.bounds.relaxation import Relaxation, new_solver
-from gpuga.bounds.rounding import Key, Rounded
+from gpuga.bounds.rounding import Key
 from gpuga.safety.compiled import compiled
 from gpuga.table.table import Ints, Mask
 
@@ -55,11 +55,12 @@ class Program:
         self.solver = new_solver(np.append(self.weight, most) / self.unit)
         self.solver.changeColBounds(len(places), 0.0, highspy.kHighsInf)
         self.known: set[Key] = set()
-        self.cuts: list[Cut | Rounded] = []
+        self.cuts: list[PlaneCut] = []
         self.start = np.zeros(1, np.int64)
         self.index = np.zeros(0, np.int64)
         self.value = np.zeros(0, np.int64)
-        self.rhs = np.zeros(0, np.int64)
+        self.scale = np.zeros(0, np.int64)
+        self.asks = np.zeros(0, bool)
         self.idle = np.zeros(0, np.int64)
         self.every = np.arange(len(places), dtype=np.int32)
         self.x = np.zeros(len(places))
@@ -67,7 +68,7 @@ class Program:
         self.proof = Proof(0, self.weight, 0, self.step)
         self.low, self.high = np.zeros(len(places)), np.ones(len(places))
 
-    def add(self, cuts: Sequence[Cut | Rounded]) -> int:
+    def add(self, cuts: Sequence[PlaneCut]) -> int:
         """Add rows that are not there yet; how many."""
         fresh = [cut for cut in {cut.key: cut for cut in cuts}.values() if cut.key not in self.known]
         if not fresh:
@@ -75,7 +76,8 @@ class Program:
         self.known.update(cut.key for cut in fresh)
         self.cuts += fresh
         coefficient = np.array([cut.coefficients(self.net, self.places) for cut in fresh])
-        rhs = np.array([cut.rhs for cut in fresh], np.int64)
+        scale = np.array([cut.scale for cut in fresh], np.int64)
+        asks = np.array([cut.rhs > 0 for cut in fresh], bool)
         row, column = np.nonzero(coefficient)
         value = coefficient[row, column]
         size = np.bincount(row, minlength=len(fresh))
@@ -84,17 +86,18 @@ class Program:
         ends = np.cumsum(size)
         self.solver.addRows(
             len(fresh),
-            np.ones(len(fresh)),
+            asks.astype(np.float64),
             np.full(len(fresh), highspy.kHighsInf),
             int(start[-1]),
             start[:-1].astype(np.int32),
             np.insert(column, ends, len(self.places)).astype(np.int32),
-            np.insert(value / rhs[row], ends, 1.0),
+            np.insert(value / scale[row], ends, 1.0),
         )
         self.start = np.concatenate([self.start, self.start[-1] + ends])
         self.index = np.concatenate([self.index, column])
         self.value = np.concatenate([self.value, value])
-        self.rhs = np.concatenate([self.rhs, rhs])
+        self.scale = np.concatenate([self.scale, scale])
+        self.asks = np.concatenate([self.asks, asks])
         self.idle = np.concatenate([self.idle, np.zeros(len(fresh), np.int64)])
         return len(fresh)
 
@@ -110,7 +113,7 @@ class Program:
         entries = np.repeat(stay, np.diff(self.start))
         self.index, self.value = self.index[entries], self.value[entries]
         self.start = np.concatenate([[0], np.cumsum(np.diff(self.start)[stay])])
-        self.rhs, self.idle = self.rhs[stay], self.idle[stay]
+        self.scale, self.asks, self.idle = self.scale[stay], self.asks[stay], self.idle[stay]
 
     def fix(self, published: Sequence[int], suppressed: Sequence[int]) -> None:
         """Let the programs be those of a node: positions that are published or suppressed."""
@@ -141,18 +144,18 @@ class Program:
         shift = max(0, SAFE_BITS - int(np.ceil(np.log2(largest + 1))))
         fixed = np.floor(multipliers * 2.0**shift).astype(np.int64)
         reduced = self.weight << shift
-        _subtract(self.start, self.index, self.value, self.rhs, fixed, reduced)
+        _subtract(self.start, self.index, self.value, self.scale, fixed, reduced)
         counted = np.where(self.low > 0, reduced, np.where(self.high > 0, np.minimum(reduced, 0), 0))
-        total = sum(fixed[fixed > 0].tolist()) + sum(counted[counted != 0].tolist())
+        total = sum(fixed[(fixed > 0) & self.asks].tolist()) + sum(counted[counted != 0].tolist())
         self.proof = Proof(total, reduced, shift, self.step)
         bound = -((-total) >> shift)
         return int(-(-bound // self.step) * self.step)
 
 
 @compiled
-def _subtract(start: Ints, index: Ints, value: Ints, rhs: Ints, fixed: Ints, reduced: Ints) -> None:
+def _subtract(start: Ints, index: Ints, value: Ints, scale: Ints, fixed: Ints, reduced: Ints) -> None:
     """Take each cut's share from the reduced costs of its places."""
-    for c in range(len(rhs)):
+    for c in range(len(scale)):
         if fixed[c] > 0:
             for z in range(start[c], start[c + 1]):
-                reduced[index[z]] -= share(fixed[c], value[z], rhs[c])
+                reduced[index[z]] -= share(fixed[c], value[z], scale[c])

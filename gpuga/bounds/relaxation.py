@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.certificate import Certificate, certify
 from gpuga.bounds.cuts import Cut, Stack, cut_of, stacked, violated_roundings
-from gpuga.bounds.rounding import Key, Rounded, half_cuts
+from gpuga.bounds.lone_cells import PlaneCut, lone_cells
+from gpuga.bounds.rounding import Key, half_cuts
 from gpuga.bounds.separation import PLAIN, Support, View, support_of, violated_cuts
 from gpuga.context import Clock
 from gpuga.heuristics.plane_problem import PlaneProblem
@@ -54,7 +55,7 @@ class Relaxation:
         self.places = np.flatnonzero(_core(problem) | extra & problem.candidate)
         self.in_core = np.zeros(problem.weight.size, bool)
         self.in_core[self.places] = True
-        self.cuts: list[Cut | Rounded] = []
+        self.cuts: list[PlaneCut] = []
         self.kept: list[bool] = []
         self.known: set[Key] = set()
         self.bases: dict[Key, Cut] = {}
@@ -86,6 +87,7 @@ class Relaxation:
                 # priced early as well: the time may be up before the bound stalls, and unpriced columns spoil it
                 self._price()
             added = self.separate(self.x, 1e-3) + self._add_cuts(self.roundings_violated_by(self.x), False)
+            added += self._add_cuts(lone_cells(self.problem, self.grid(self.x)), False)
             if added < FEW_CUTS:
                 added += self._add_cuts(self.hidden_from(self.x), False)
             if rounding:
@@ -154,7 +156,7 @@ class Relaxation:
         """Add columns."""
         if not len(places):
             return
-        table = [cut.coefficients(self.problem.net, places) / cut.rhs for cut in self.cuts]
+        table = [cut.coefficients(self.problem.net, places) / cut.scale for cut in self.cuts]
         entries = np.array(table).reshape(len(self.cuts), len(places)).T
         column, row = np.nonzero(entries)
         start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(places)))])[:-1]
@@ -208,7 +210,7 @@ class Relaxation:
         simple = [cut for cut in self.cuts if isinstance(cut, Cut)]
         return self._add_cuts(half_cuts(self.problem.net, simple, places, values, HALVES_AT_ONCE), False)
 
-    def _add_cuts(self, cuts: Sequence[Cut | Rounded], keep: bool) -> int:
+    def _add_cuts(self, cuts: Sequence[PlaneCut], keep: bool) -> int:
         fresh = []
         for cut in cuts:
             if cut.key not in self.known:
@@ -221,11 +223,11 @@ class Relaxation:
             coefficient = cut.coefficients(self.problem.net, self.places)
             there = np.flatnonzero(coefficient)
             index.append(there.astype(np.int32))
-            value.append(coefficient[there] / cut.rhs)
+            value.append(coefficient[there] / cut.scale)
             start.append(start[-1] + len(there))
         self.solver.addRows(
             len(fresh),
-            np.ones(len(fresh)),
+            np.array([float(cut.rhs > 0) for cut in fresh]),
             np.full(len(fresh), highspy.kHighsInf),
             start[-1],
             np.array(start[:-1], np.int32),
@@ -240,7 +242,8 @@ class Relaxation:
     def _purge(self) -> bool:
         """Drop cuts that are slack and have no multiplier, when there are many; True if any was."""
         value = np.array(self.solver.getSolution().row_value)
-        idle = (value > 1.0 + 1e-6) & (self.multipliers < 1e-9) & ~np.array(self.kept, bool)
+        asked = np.array([cut.rhs > 0 for cut in self.cuts], np.float64)
+        idle = (value > asked + 1e-6) & (self.multipliers < 1e-9) & ~np.array(self.kept, bool)
         drop = np.flatnonzero(idle)
         if len(drop) < 50 or len(drop) < 0.3 * len(value):
             return False

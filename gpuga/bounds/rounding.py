@@ -47,6 +47,11 @@ class Rounded:
         """The right-hand side."""
         return (len(self.members) - len(self.complemented) + 1) // 2
 
+    @property
+    def scale(self) -> int:
+        """What rows of a solver are divided by."""
+        return self.rhs
+
     @cached_property
     def key(self) -> Key:
         """Equal for equal cuts."""
