@@ -70,6 +70,7 @@ def tau_argus(table: Table, path: Path, minutes: float) -> dict[str, Any]:
     """Tau-ARGUS's optimal method; it answers 0 when it has proven its pattern (lines of cell numbers)."""
     from pytauargus import HiTaSCtrl
 
+    os.chdir(path.parent)  # it leaves log files where it runs
     write_for_peer(table, path)
     out = path.with_suffix(".out")
     answer: dict[str, Any] = {}

@@ -6,11 +6,10 @@ suppresses are cheap, tasks that they leave open get the cheapest changes, redun
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gpuga.bounds.general_cuts import Floats
+from gpuga.bounds.general_guided import completed, priced, whole_cells
 from gpuga.bounds.general_relaxation import GeneralRelaxation
 from gpuga.bounds.general_tree import Tree
 from gpuga.circuits.cover import Cover, tasks_for
@@ -18,14 +17,12 @@ from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import audit
-from gpuga.table.table import LARGEST, Ints, Mask, Table
+from gpuga.table.table import Ints, Mask, Table
 
 KIND = "cutting planes"
 BY_TREE = "branch and cut"
 SHARE_OF_CUTS = 0.5
 GUIDED_STARTS = 3
-FINEST = 1000
-"""Guided weights are in parts of this."""
 
 
 def general_bound(table: Table, context: Context) -> Bound:
@@ -94,26 +91,19 @@ class GeneralSearch:
 
     def try_point(self, z: Floats) -> None:
         """Make a safe pattern of a fractional one: what it suppresses is cheap; keep it if it is cheaper."""
-        finest = min(FINEST, LARGEST // max(1, int(self.table.weight.sum())))
-        weight = np.rint(self.table.weight * (finest * (1.02 - np.clip(z, 0.0, 1.0)))).astype(np.int64)
         random = np.random.default_rng([self.context.seed, self.patterns])
-        start = (z > 1 - 1e-6) & self.table.suppressible
-        self._offer_repaired(replace(self.table, weight=weight), start, random.permutation(len(self.tasks)))
+        order = random.permutation(len(self.tasks))
+        self._offer_repaired(priced(self.table, z), whole_cells(self.table, z), order)
 
-    def _repaired(self, priced: Table, start: Mask, order: Ints) -> Mask:
+    def _repaired(self, prices: Table, start: Mask, order: Ints) -> Mask:
         """A pattern completed at the weights of one table and cleaned up at those of the table itself."""
         self.patterns += 1
-        cover = Cover(priced, self.tasks, self.context, start)
-        cover.by_lp(order.tolist())
-        cleaned = Cover(self.table, self.tasks, self.context, cover.suppressed)
-        cleaned.circuit, cleaned.users = cover.circuit, cover.users
-        cleaned.clean_up()
-        return cleaned.suppressed
+        return completed(Cover(self.table, self.tasks, self.context, start), prices, order).suppressed
 
-    def _offer_repaired(self, priced: Table, start: Mask, order: Ints) -> None:
+    def _offer_repaired(self, prices: Table, start: Mask, order: Ints) -> None:
         """Complete a pattern and offer it, unless the time is up before it is complete."""
         try:
-            self._offer(self._repaired(priced, start, order))
+            self._offer(self._repaired(prices, start, order))
         except OutOfTime:
             return
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.at_once import at_once, small
 from gpuga.bounds.exact import BY_TREE
+from gpuga.bounds.general_exact import KIND
 from gpuga.bounds.proof_tree import prove
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError, printable
@@ -48,9 +49,12 @@ def circuits(table: Table, context: Context) -> Found:
     plane = plane_of(table)
     if plane is not None:
         return _plane_circuits(table, problem_of(plane, context.strict), context)
-    run = Run(table, TableWorkshop(table, context), context)
+    workshop = TableWorkshop(table, context)
+    run = Run(table, workshop, context, table.cost(table.forced))
     run.go()
-    return run.found(table.forced | run.best(), None)
+    bounded = workshop.relaxation
+    limit = None if bounded is None else Bound(bounded.base_cost + bounded.bound, KIND, context.clock.spent())
+    return run.found(table.forced | run.best(), limit)
 
 
 def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Found:

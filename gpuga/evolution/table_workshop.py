@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.bounds.general_guided import completed, priced, whole_cells
+from gpuga.bounds.general_relaxation import GeneralRelaxation
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
@@ -23,6 +25,10 @@ SMALL, MIDDLING = 3_000, 20_000
 """Cells up to which many orders, or at least one more than the plain ones, are tried as seeds."""
 
 ORDERS = 3
+GUIDED = 4
+GUIDING, GUIDING_ROUNDS = 0.25, 30
+"""The share of the time, and the rounds of cutting planes, that guidance may take."""
+
 QUESTIONS = 600
 """Linear programs of one local search."""
 
@@ -39,18 +45,18 @@ class Protected(Cover):
 
 
 class TableWorkshop:
-    """Makes circuits for all tasks of a table; cells of the table are the cells of the pool."""
+    """Makes circuits for all tasks of a table; cells of the table are the cells of the pool.
+
+    No pattern's circuits cost less than `lower` besides the forced cells; only small tables have a `relaxation`.
+    """
 
     def __init__(self, table: Table, context: Context) -> None:
         self.table, self.context = table, context
         self.levels = tasks_for(table, context.strict)
         self.tasks = len(self.levels)
         self.weight: Ints = np.where(table.forced, 0, table.weight)
-
-    @property
-    def lower(self) -> int:
-        """Nothing is proven about the least cost of such tables."""
-        return 0
+        self.relaxation: GeneralRelaxation | None = None
+        self.lower = 0
 
     # --- seeds -----------------------------------------------------------------------------------------
 
@@ -80,11 +86,29 @@ class TableWorkshop:
                 yield name, self._made(boxed, order)
 
     def guide(self) -> None:
-        """There is no relaxation to be guided by."""
+        """Bound a small table, while others make seeds: what the relaxation suppresses leads further ones."""
+        if len(self.table) > SMALL or not self.tasks:
+            return
+        relaxation = GeneralRelaxation(self.table)
+        relaxation.tighten(self.context.clock.part(GUIDING), GUIDING_ROUNDS)
+        self.relaxation, self.lower = relaxation, relaxation.bound
 
     def guided_seeds(self, stream: Stream) -> Iterator[tuple[str, Supports]]:
-        """None."""
-        return iter(())
+        """Patterns completed at the relaxation's prices in random orders, where there is one."""
+        if self.relaxation is None:
+            return
+        z, begun = self.relaxation.z, self.context.clock.spent()
+        prices, start = priced(self.table, z), whole_cells(self.table, z)
+        try:
+            for order in stream.permutations(GUIDED, self.tasks):
+                if not self._time_for(self.context.clock.spent() - begun):
+                    return
+                begun = self.context.clock.spent()
+                cover = Protected(self.table, self.levels, self.context, start)
+                cover.boost()
+                yield "guided", self._supports(completed(cover, prices, order))
+        except OutOfTime:
+            return  # there are other seeds
 
     def _time_for(self, seconds: float) -> bool:
         return self.context.clock.left() > 1.5 * seconds
@@ -173,11 +197,12 @@ class TableWorkshop:
         return int(self.weight[np.unique(supports.cell)].sum())
 
     def memory(self) -> dict[str, NDArray[Any]]:
-        """Nothing is learnt besides the pool."""
-        return {}
+        """The bound, which may end a run; nothing else is learnt besides the pool."""
+        return {"bound": np.array([self.lower])}
 
     def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Nothing."""
+        """Take over the bound."""
+        self.lower = int(arrays["bound"][0])
 
     # --- polishing -------------------------------------------------------------------------------------
 
