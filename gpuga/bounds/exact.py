@@ -31,7 +31,7 @@ DIVES = 20
 IDLE_DIVES = 3
 MOST_IDLE = 12
 DIVE_COLUMNS = 2000
-LOOKS = 10
+LOOKS, FEW_LOOKS = 10, 2
 MOST_WORK = 3
 """Simplex iterations spent in vain around a pattern, per column left."""
 
@@ -81,7 +81,7 @@ class Search:
         self.dives = 0
         self.questions = 0
         self.idle = 0
-        self.exhausted = False
+        self.exhausted = self.hurried = False
 
     def run(self) -> None:
         """Bound, guide, look around, then branch and bound until proof or time's end."""
@@ -112,8 +112,8 @@ class Search:
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered; the incumbent's cost."""
-        if self._offer(led_by(self.problem, x, self._useful() | self.best)):
-            self._look_around(LOOKS, self.context.clock)
+        if self._offer(led_by(self.problem, x, self._useful() | self.best)) and not self.hurried:
+            self._look_around(self.context.clock)
         return self.cost
 
     def _useful(self) -> Mask:
@@ -137,16 +137,20 @@ class Search:
             if self.proven or clock.expired():
                 return
             before = self.cost
+            # a dive over few columns ends sooner than a search around what it finds on its way
+            self.hurried = self._columns() <= 2 * FEW_COLUMNS
             dive(cutting, self, self.context.seed + self.dives, clock)
             self.dives += 1
-            if self.cost == before:
-                self._look_around(LOOKS, clock)
+            if self.cost == before or self.hurried:
+                self.hurried = False
+                self._look_around(clock)
             self.idle = 0 if self.cost < before else self.idle + 1
             if self.idle >= IDLE_DIVES or self._columns() <= FEW_COLUMNS:
                 return
 
-    def _look_around(self, looks: int, clock: Clock) -> None:
-        """Search near the incumbent until some questions in a row gained nothing."""
+    def _look_around(self, clock: Clock) -> None:
+        """Search near the incumbent until some questions in a row gained nothing; few, where the tree ends soon."""
+        looks = LOOKS if self._columns() > FEW_COLUMNS else FEW_LOOKS
         idle, begun, most = 0, self.nearby.work, MOST_WORK * self._columns()
         while idle < looks and self.nearby.work - begun < most and not self.proven and not clock.expired():
             random = np.random.default_rng([self.context.seed, self.questions])
