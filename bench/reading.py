@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.papers.extent import average, best_bounds, gaps, per_table
 from bench.papers.herrington import SIZES
-from bench.papers.smith import improvements
+from bench.papers.smith import CLASSES, PLAIN, experiment_of, improvements
 from bench.runs import Row
 from bench.sections import percent, seconds
 from bench.tables import published
@@ -182,6 +182,7 @@ def smith_reading(rows: Sequence[Row]) -> list[str]:
             f"{percent(_against_group_k(rows), 1)} less than GA-group-K. Ordering alone is not worth much once "
             "redundant cells are removed."
         )
+        said += _against_plain(rows)
     large = [row for row in rows if row.experiment == "large" and row.variant == "ku" and not row.fault]
     if large:
         calls = {r["dimensions"]: int(r["fitness_calls_in_24h"]) for r in published("smith_tables7_8_large")}
@@ -192,6 +193,24 @@ def smith_reading(rows: Sequence[Row]) -> list[str]:
             f"{sum(r.safe for r in large)} of {len(large)} patterns passed the audit of every primary."
         )
     return said
+
+
+def _against_plain(rows: Sequence[Row]) -> list[str]:
+    """How far searches and proven optima are below the paper's start, and what no pattern can gain."""
+    lines = []
+    for size, sensitive, zeros in CLASSES:
+        experiment = f"{size} {sensitive} {zeros}"
+        searched = improvements(rows, "ordering-ga", "one-p:invert", experiment, PLAIN)
+        ours = improvements(rows, "circuits", "", experiment, PLAIN)
+        if searched and ours:
+            known = [r for r in published("smith_table3_improvement_percent") if experiment_of(r) == experiment]
+            theirs = average(float(r["ga_invert"]) / 100 for r in known)
+            lines.append(
+                f"{experiment}: GA-invert {percent(average(searched.values()), 1)} (published {percent(theirs, 1)}), "
+                f"`circuits` {percent(average(ours.values()), 1)}"
+            )
+    words = "Below the incremental attacker by weight, as published (`incremental`, value weights): "
+    return [words + "; ".join(lines) + "."] if lines else []
 
 
 def _against_group_k(rows: Sequence[Row]) -> float | None:

@@ -57,7 +57,8 @@ CLASSES = (
 )
 
 
-def _experiment(row: dict[str, str]) -> str:
+def experiment_of(row: dict[str, str]) -> str:
+    """The class of a published table."""
     return f"{row['rows']}x{row['cols']} {row['sensitive']} {row['zeros']}"
 
 
@@ -77,7 +78,7 @@ def runs(extent: Extent) -> list[Run]:
 
 
 def _of_table(row: dict[str, str], extent: Extent) -> list[Run]:
-    experiment = _experiment(row)
+    experiment = experiment_of(row)
     table = f"smith2d:{row['rows']}x{row['cols']}:{row['sensitive']}:{row['zeros']}:{row['table']}"
     limit = extent.seconds / (2 if extent.quick else 3)
     listed = [Run(NAME, experiment, table, "ordering-ls", BY_WEIGHT, options={"variant": "one-p", "generations": 0})]
@@ -140,7 +141,7 @@ def _table3(rows: Sequence[Row]) -> Section | None:
     body = []
     for size, sensitive, zeros in CLASSES:
         experiment = f"{size} {sensitive} {zeros}"
-        theirs = [row for row in given if _experiment(row) == experiment]
+        theirs = [row for row in given if experiment_of(row) == experiment]
         entries, count = [], 0
         for kind, operator in SEARCHES:
             ours = improvements(rows, f"ordering-{kind}", f"one-p:{operator}", experiment)
@@ -257,7 +258,7 @@ def _table5(rows: Sequence[Row]) -> Section | None:
     body = []
     for size, sensitive, zeros in CLASSES:
         experiment = f"{size} {sensitive} {zeros}"
-        theirs = [row for row in given if _experiment(row) == experiment]
+        theirs = [row for row in given if experiment_of(row) == experiment]
         mine = [row for row in rows if row.experiment == experiment]
         if not rows_of(mine, experiment, "hypercube"):
             continue

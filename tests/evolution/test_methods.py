@@ -12,7 +12,7 @@ import gpuga
 from gpuga.context import Clock
 from gpuga.errors import Infeasible, InputError
 from gpuga.protection import Protection
-from gpuga.table.generate import class2, herrington
+from gpuga.table.generate import class2, herrington, smith3d
 from gpuga.table.table import Table
 from tests.planes import random_plane_table
 
@@ -62,6 +62,22 @@ def test_circuits_is_at_least_as_good_on_any_linear_table(solid: Table) -> None:
     protection = run(solid)
     assert protection.audit.safe
     assert protection.cost <= min(gpuga.protect(solid, m).cost for m in ("hypercube", "incremental"))
+
+
+def test_small_tables_of_any_kind_are_bounded_while_they_evolve(solid: Table) -> None:
+    protection = run(solid, generations=1)
+    assert protection.bound is not None
+    assert protection.bound.kind == "cutting planes"
+    assert 0 < protection.bound.lower_bound <= protection.cost
+    assert gpuga.protect(solid, "exact", seconds=20).cost >= protection.bound.lower_bound
+
+
+def test_a_proof_ends_the_run_on_any_linear_table() -> None:
+    table = smith3d((4, 4, 3), 0.1, 0.1, 2)
+    protection = gpuga.protect(table, "circuits", seed=1)
+    assert protection.found.details["stopped"] == "proof"
+    assert protection.optimal
+    assert protection.cost == gpuga.protect(table, "exact").cost
 
 
 def test_a_proof_ends_the_run() -> None:
