@@ -15,7 +15,7 @@ from gpuga.bounds.cutting import Cutting
 from gpuga.bounds.diving import dive
 from gpuga.bounds.general_exact import general_exact
 from gpuga.bounds.guided import guided_pattern, led_by
-from gpuga.bounds.nearby import Nearby
+from gpuga.bounds.nearby import MANY_COLUMNS, Nearby
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
@@ -31,14 +31,14 @@ DIVES = 20
 IDLE_DIVES = 3
 MOST_IDLE = 12
 DIVE_COLUMNS = 2000
-LOOKS, FEW_LOOKS = 10, 2
-MOST_WORK = 3
-"""Simplex iterations spent in vain around a pattern, per column left."""
+FEW_LOOKS, LOOKS, MANY_LOOKS = 2, 10, 100
+MOST_WORK, MUCH_WORK = 3, 30
+"""Simplex iterations spent in vain around a pattern, per column left; more, where too many for a tree are left."""
 
 FEW_COLUMNS = 500
 """With fewer columns left than this the tree begins after the first dive."""
 
-MOST_COLUMNS = 3500
+MOST_COLUMNS = MANY_COLUMNS
 """With more columns left than this the tree would not get anywhere in a limited time."""
 
 SHARE_OF_CUTS, SHARE_OF_DIVES = 0.4, 0.4
@@ -150,8 +150,9 @@ class Search:
 
     def _look_around(self, clock: Clock) -> None:
         """Search near the incumbent until some questions in a row gained nothing; few, where the tree ends soon."""
-        looks = LOOKS if self._columns() > FEW_COLUMNS else FEW_LOOKS
-        idle, begun, most = 0, self.nearby.work, MOST_WORK * self._columns()
+        columns = self._columns()
+        looks = FEW_LOOKS if columns <= FEW_COLUMNS else LOOKS if columns <= MOST_COLUMNS else MANY_LOOKS
+        idle, begun, most = 0, self.nearby.work, (MOST_WORK if looks < MANY_LOOKS else MUCH_WORK) * columns
         while idle < looks and self.nearby.work - begun < most and not self.proven and not clock.expired():
             random = np.random.default_rng([self.context.seed, self.questions])
             self.questions += 1

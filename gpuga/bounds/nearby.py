@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -26,11 +27,22 @@ from gpuga.table.table import Ints, Mask
 Floats = NDArray[np.float64]
 
 QUESTIONS = 8
-NODES = 20
-COLUMNS = 400
 LEAST_SHARE, MOST_SHARE = 0.03, 0.9
 MUCH_WIDER, WIDER, NARROWER = 1.4, 1.1, 0.7
-LITTLE_WORK, MUCH_WORK = 100, 700
+MANY_COLUMNS = 3500
+
+
+class Size(NamedTuple):
+    """How many columns and nodes a programme has, and from how many simplex iterations on it was hard, or too hard."""
+
+    columns: int
+    nodes: int
+    hard: int
+    too_hard: int
+
+
+NARROW, WIDE = Size(400, 20, 100, 700), Size(1000, 50, 800, 4000)
+"""Where many columns could be part of a cheaper pattern, few of them at a time find nothing."""
 
 
 @dataclass
@@ -46,9 +58,11 @@ class Nearby:
     def improve(self, pattern: Mask, random: np.random.Generator, clock: Clock) -> Mask:
         """The cheapest pattern found around a safe one (bool[R, C])."""
         problem, cost = self.relaxation.problem, self.relaxation.problem.cost(pattern)
-        free = self._free(pattern, random)
+        useful = problem.candidate & ~self.relaxation.certificate.removable(cost)
+        size = WIDE if int(useful.sum()) > MANY_COLUMNS else NARROW
+        free = self._free(pattern, useful, size, random)
         self.relaxation.add_places(np.flatnonzero(free.ravel() & ~self.relaxation.in_core))
-        programme = _Programme(self.relaxation, pattern, free)
+        programme = _Programme(self.relaxation, pattern, free, size)
         programme.add([*self.relaxation.cuts, *self.pool.values()])
         best = pattern
         for _ in range(QUESTIONS):
@@ -59,7 +73,7 @@ class Nearby:
             repaired = self._repaired(answer)
             if problem.cost(repaired) < problem.cost(best):
                 best = repaired
-            if not missing or programme.work > MUCH_WORK or clock.expired():
+            if not missing or programme.work > size.too_hard or clock.expired():
                 break
             programme.add(missing)
         self._learn(programme)
@@ -68,10 +82,10 @@ class Nearby:
     def _learn(self, programme: _Programme) -> None:
         """Let more go next time if this was easy, less if it was hard."""
         self.work += programme.work
-        if not programme.finished or programme.work > MUCH_WORK:
+        if not programme.finished or programme.work > programme.size.too_hard:
             factor = NARROWER
         else:
-            factor = WIDER if programme.work > LITTLE_WORK else MUCH_WIDER
+            factor = WIDER if programme.work > programme.size.hard else MUCH_WIDER
         self.share = float(np.clip(self.share * factor, LEAST_SHARE, MOST_SHARE))
 
     def _missing(self, answer: Mask) -> list[Cut]:
@@ -88,14 +102,11 @@ class Nearby:
             key=problem.cost,
         )
 
-    def _free(self, pattern: Mask, random: np.random.Generator) -> Mask:
+    def _free(self, pattern: Mask, useful: Mask, size: Size, random: np.random.Generator) -> Mask:
         """The columns let go: of the pattern around a random place, of the others the cheapest in reduced cost."""
-        relaxation, problem = self.relaxation, self.relaxation.problem
-        cost = problem.cost(pattern)
-        useful = problem.candidate & ~relaxation.certificate.removable(cost)
         let_go = _around(pattern, random, self.share)
-        reduced = np.where(useful & ~pattern, relaxation.certificate.reduced, 2**62)
-        rest = max(0, min(COLUMNS - int(let_go.sum()), int((useful & ~pattern).sum())))
+        reduced = np.where(useful & ~pattern, self.relaxation.certificate.reduced, 2**62)
+        rest = max(0, min(size.columns - int(let_go.sum()), int((useful & ~pattern).sum())))
         limit = np.partition(reduced.ravel(), rest)[rest]
         return np.asarray(let_go | (reduced < limit))
 
@@ -119,8 +130,8 @@ def _around(pattern: Mask, random: np.random.Generator, share: float) -> Mask:
 class _Programme:
     """The integer programme over the free places; the rest of the pattern is suppressed, everything else published."""
 
-    def __init__(self, relaxation: Relaxation, pattern: Mask, free: Mask) -> None:
-        self.problem, self.unit = relaxation.problem, relaxation.unit
+    def __init__(self, relaxation: Relaxation, pattern: Mask, free: Mask, size: Size) -> None:
+        self.problem, self.unit, self.size = relaxation.problem, relaxation.unit, size
         self.places = np.flatnonzero(free)
         self.stays: Ints = np.flatnonzero(pattern & ~free)
         self.known: set[Key] = set()
@@ -131,7 +142,7 @@ class _Programme:
         self.solver.changeColsIntegrality(len(every), every, np.full(len(every), highspy.HighsVarType.kInteger))
         self.solver.setOptionValue("mip_rel_gap", 0.0)
         self.solver.setOptionValue("mip_abs_gap", 0.999 * relaxation.step / self.unit)
-        self.solver.setOptionValue("mip_max_nodes", NODES)
+        self.solver.setOptionValue("mip_max_nodes", size.nodes)
 
     def add(self, cuts: Sequence[PlaneCut]) -> None:
         """Add what the cuts still ask of the free places."""
