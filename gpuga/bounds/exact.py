@@ -20,6 +20,7 @@ from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
 from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Bound, Found
@@ -41,8 +42,8 @@ FEW_COLUMNS = 500
 MOST_COLUMNS = MANY_COLUMNS
 """With more columns left than this the tree would not get anywhere in a limited time."""
 
-SHARE_OF_CUTS, SHARE_OF_DIVES = 0.4, 0.4
-"""Of a limited time: the most that cutting planes, and of the rest, that dives take before the tree."""
+SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_DIVES = 0.1, 0.4, 0.4
+"""Of a limited time: the most that further first patterns, cutting planes, then dives take before the tree."""
 
 BY_TREE = "branch and bound (exact)"
 
@@ -175,11 +176,16 @@ class Search:
         clock, found = self.context.clock, []
         for given in self.context.start:
             found.append(by_paths(self.problem, self.costs, plain(), start=self.problem.grid(given)))
+        further = clock.part(SHARE_OF_STARTS)
         for attempt in range(STARTS):
-            order = random.permutation(len(self.problem.levels.place))
+            # by the table's order first: in long tables random ones take many times as long
+            order = random.permutation(len(self.problem.levels.place)) if attempt else None
             taste = plain(single=attempt % 3 == 2, by_capacity=attempt % 3 == 1)
-            found.append(by_paths(self.problem, self.costs, taste, order=order, clock=clock))
-            if clock.expired():
+            try:
+                found.append(by_paths(self.problem, self.costs, taste, order=order, clock=further if found else clock))
+            except OutOfTime:
+                if not found:
+                    raise
                 break
         self.patterns += len(found)
         return min(found, key=self.problem.cost)

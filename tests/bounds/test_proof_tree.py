@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 import pytest
 
+from gpuga.bounds.exact import exact
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protect import protect
+from gpuga.safety.audit import audit
 from gpuga.table.generate import class1, herrington
 
 
@@ -54,3 +57,17 @@ def test_a_tree_that_ends_proves_the_optimum():
     outcome = prove(relaxation, Settled(best.cost - problem.base_cost), Clock())
     assert outcome.closed
     assert problem.base_cost + outcome.bound == best.cost
+
+
+def test_the_first_pattern_stays_when_there_is_no_time_for_further_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, calls = herrington(20, 20, 0.03, 2), []
+
+    def slow_from_the_second_on(*arguments, clock=None, **options):
+        calls.append(clock)
+        if clock is not None and len(calls) > 1:
+            raise OutOfTime("time ran out")
+        return by_paths(*arguments, **options)
+
+    monkeypatch.setattr("gpuga.bounds.exact.by_paths", slow_from_the_second_on)
+    found = exact(table, Context(clock=Clock(10.0)))
+    assert audit(table, found.suppressed, intervals=False).safe
