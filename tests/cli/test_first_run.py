@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from numba import njit
 
 from gpuga import compiling
 from gpuga.files.csv import write_csv
@@ -18,13 +19,13 @@ LINE = "compiling for this machine"
 
 
 def test_whoever_waits_is_told_once_that_something_is_compiled() -> None:
-    from gpuga.safety.compiled import compiled
+    import gpuga.safety.compiled  # noqa: F401  (it begins to watch)
 
     told = []
     compiling.when_first(lambda: told.append(True))
     for _ in range(2):
 
-        @compiled
+        @njit  # not kept on disk: the next run of this test has to compile it again
         def double(x: int) -> int:
             return 2 * x
 
