@@ -21,13 +21,11 @@ class Branched:
     """What a run of branch and bound says: the pattern it ended with, and its own bound.
 
     `pattern` bool over the relaxation's places, None if it found none. `dual_bound` in units of the weights;
-    a float's word: it steers the search, and is never printed as proven. `finished` says that the run ended
-    by itself within the gap asked for.
+    a float's word: it steers the search, and is never printed as proven.
     """
 
     pattern: NDArray[np.bool_] | None
     dual_bound: float
-    finished: bool
     nodes: int
 
 
@@ -81,6 +79,5 @@ def _result(relaxation: Relaxation) -> Branched:
     return Branched(
         pattern=np.asarray(value > 0.5) if feasible and len(value) == len(relaxation.places) else None,
         dual_bound=bound if np.isfinite(bound) else 0.0,
-        finished=solver.getModelStatus() == highspy.HighsModelStatus.kOptimal,
         nodes=int(info.mip_node_count),
     )
