@@ -10,15 +10,15 @@ complemented, the row is divided and rounded up. Halves of sums of cuts are roun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.rounding import odd_combinations
+from gpuga.safety.compiled import compiled, whole
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import rationalise
 from gpuga.table.table import INFINITE, Ints, Mask, Table
@@ -32,7 +32,7 @@ LARGEST_SCALE = 2**20
 MOST = 2**61
 LEAST_HALF = 0.02
 LARGEST_HALF = 50
-MOST_SLACK = 0.4
+MOST_SLACK = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,25 +63,47 @@ class LineCut:
 
     def rounded(self, covered: Mask, divisor: int) -> LineCut | None:
         """This row with some of its cells complemented, divided and rounded; None if that asks for nothing."""
-        left = self.rhs - int(self.coef[covered].sum())
-        rest = left % divisor
-        signed = np.where(covered, -self.coef, self.coef)
-        steps = rest * (signed // divisor) + np.minimum(rest, signed % divisor)
-        rhs = rest * -(-left // divisor) - int(steps[covered].sum())
-        if rest == 0 or rhs <= 0:
-            return None
-        coef = np.minimum(np.where(covered, -steps, steps), rhs)
-        return reduced_cut(self.cell[coef > 0], coef[coef > 0], rhs)
+        coef, rhs = rounded_row(self.coef, self.rhs, covered, divisor)
+        return LineCut(self.cell[coef > 0], coef[coef > 0], int(rhs)) if rhs > 0 else None
 
 
-def reduced_cut(cells: Ints, coef: Ints, rhs: int) -> LineCut:
-    """The cut in small integers: divided by what is common, then rounded to its weak side."""
-    common = gcd(rhs, *np.unique(coef).tolist())
-    coef, rhs = coef // common, rhs // common
-    shift = max(0, rhs.bit_length() - BITS)
-    if shift:
-        coef, rhs = (coef >> shift) + 1, rhs >> shift
-    return LineCut(cells, np.minimum(coef, rhs), rhs)
+@compiled
+def rounded_row(coef: Ints, rhs: int, covered: Mask, divisor: int) -> tuple[Ints, int]:
+    """A row with the covered entries complemented, divided, rounded and reduced; its right-hand side 0 for nothing."""
+    made = np.zeros(len(coef), np.int64)
+    left = rhs
+    for e in range(len(coef)):
+        left -= coef[e] if covered[e] else 0
+    rest = left % divisor
+    asked = rest * -(-left // divisor)
+    for e in range(len(coef)):
+        signed = -coef[e] if covered[e] else coef[e]
+        steps = rest * (signed // divisor) + min(rest, signed % divisor)
+        made[e] = -steps if covered[e] else steps
+        asked -= steps if covered[e] else 0
+    if rest == 0 or asked <= 0:
+        return made, whole(0)
+    for e in range(len(coef)):
+        made[e] = min(made[e], asked)
+    return made, reduce(made, asked)
+
+
+@compiled
+def reduce(coef: Ints, rhs: int) -> int:
+    """A row in small integers: divided by what is common, then rounded to its weak side; its right-hand side."""
+    common = rhs
+    for e in range(len(coef)):
+        other = coef[e]
+        while other:
+            common, other = other, common % other
+    shift = 0
+    while (rhs // common) >> (shift + BITS):
+        shift += 1
+    asked = (rhs // common) >> shift
+    for e in range(len(coef)):
+        if coef[e] > 0:
+            coef[e] = min((coef[e] // common >> shift) + (1 if shift else 0), asked)
+    return asked
 
 
 def whole_product(table: Table, dual: Floats) -> Ints:
@@ -112,22 +134,24 @@ def level_row(table: Table, tasks: Tasks, task: int, product: Ints) -> LineCut |
     cells = np.flatnonzero((gain > 0) & ~table.forced & table.suppressible)
     if missing <= 0 or not len(cells):
         return None
-    return reduced_cut(cells, np.minimum(gain[cells], missing), missing)
+    coef = np.minimum(gain[cells], missing)
+    return LineCut(cells, coef, int(reduce(coef, missing)))
 
 
 def half_sums(cuts: Sequence[LineCut], free: Ints, z: Floats, most: int) -> list[LineCut]:
     """Zero-half cuts: halves of sums of cuts, rounded up, that a point violates (see `rounding`).
 
-    A cover counts here as "one of its cells is suppressed"; bridges and halves as what they are.
+    A cover counts as "one of its cells is suppressed", too.
     """
     at = free[z[free] > 1e-9]
     position = np.full(len(z), -1, np.int64)
     position[at] = np.arange(len(at))
-    matrix = np.zeros((len(cuts), len(at)), np.int16)
-    for row, cut in enumerate(cuts):
+    said = [statement for cut in cuts for statement in _statements(cut)]
+    matrix = np.zeros((len(said), len(at)), np.int16)
+    for row, cut in enumerate(said):
         places = position[cut.cell]
-        matrix[row, places[places >= 0]] = _plain(cut)[places >= 0]
-    rhs = np.array([_asked(cut) for cut in cuts], np.int64)
+        matrix[row, places[places >= 0]] = cut.coef[places >= 0]
+    rhs = np.array([cut.rhs for cut in said], np.int64)
     x = z[at]
     slack = matrix @ x - rhs
     rows = np.flatnonzero(slack < MOST_SLACK)
@@ -136,30 +160,28 @@ def half_sums(cuts: Sequence[LineCut], free: Ints, z: Floats, most: int) -> list
     parity = (rhs[rows] + (odd & upper).sum(1)) % 2
     found = []
     for members in odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, 1.0 - x), most):
-        half = _half([cuts[int(rows[m])] for m in members], z)
+        half = _half([said[int(rows[m])] for m in members], z)
         if half is not None and half.violation(z) * half.scale > LEAST_HALF:
             found.append(half)
     return found
 
 
-def _plain(cut: LineCut) -> Ints:
-    """The coefficients of a cut in a sum of cuts."""
-    return cut.coef if cut.summed else np.sign(cut.coef)
-
-
-def _asked(cut: LineCut) -> int:
-    """The right-hand side of a cut in a sum of cuts."""
-    return cut.rhs if cut.summed else min(1, cut.rhs)
+def _statements(cut: LineCut) -> Iterator[LineCut]:
+    """What a cut says in small integers."""
+    if cut.rhs <= LARGEST_HALF:
+        yield cut
+    if cut.rhs > 1 and not cut.summed:
+        yield LineCut(cut.cell, np.sign(cut.coef), 1)
 
 
 def _half(members: Sequence[LineCut], z: Floats) -> LineCut | None:
     """Half the sum of some cuts and of `-z >= -1` where that makes a coefficient of a likely cell even, rounded up."""
     total = np.zeros(len(z), np.int64)
     for cut in members:
-        total[cut.cell] += _plain(cut)
+        total[cut.cell] += cut.coef
     likely = (total % 2 == 1) & (z > 0.5)
     total[likely] -= 1
-    rhs = -(-(sum(_asked(cut) for cut in members) - int(likely.sum())) // 2)
+    rhs = -(-(sum(cut.rhs for cut in members) - int(likely.sum())) // 2)
     cells = np.flatnonzero(total)
     if not 0 < rhs <= LARGEST_HALF or not len(cells):
         return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuga.bounds.general_cuts import Floats
 from gpuga.bounds.general_guided import completed, priced, whole_cells
+from gpuga.bounds.general_nearby import search_nearby
 from gpuga.bounds.general_relaxation import GeneralRelaxation
 from gpuga.bounds.general_tree import Tree
 from gpuga.circuits.cover import Cover, tasks_for
@@ -62,7 +63,7 @@ class GeneralSearch:
         return self.table.cost(self.best) - self.relaxation.base_cost
 
     def run(self) -> None:
-        """Cuts at the root, patterns led by them, then the tree."""
+        """Cuts at the root, patterns led by them and near the best one, then the tree."""
         clock, relaxation = self.context.clock, self.relaxation
         self.context.progress.stage("bound")
         relaxation.tighten(clock.part(SHARE_OF_CUTS), most=self.cost)
@@ -75,6 +76,7 @@ class GeneralSearch:
         tree = Tree(relaxation, self, clock)
         tree.dive()
         self.try_point(relaxation.z)
+        search_nearby(tree)
         outcome = tree.run()
         self.nodes, self.kind = outcome.nodes, BY_TREE
         self._raise(outcome.bound)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.bounds.general_cuts import Floats, Key, LineCut
+from gpuga.bounds.general_cuts import Floats, Key, LineCut, rounded_row
 from gpuga.bounds.knapsack import appended, best_rounding
 from gpuga.safety.compiled import compiled
 from gpuga.table.table import Ints, Mask
 
 
 class Pool:
-    """Knapsack rows one after the other; `position` int64[n] says where a cell is among the free ones."""
+    """Knapsack rows one after the other; `position` int64[n] says where a cell is among the `free` ones."""
 
-    def __init__(self, position: Ints) -> None:
-        self.position = position
+    def __init__(self, free: Ints, position: Ints) -> None:
+        self.free, self.position = free, position
         self.rows: list[LineCut] = []
         self._known: set[Key] = set()
         self._parts: tuple[Ints, Ints, Ints, Ints] | None = None
@@ -38,18 +38,16 @@ class Pool:
             return []
         rank = np.empty(len(x), np.int64)
         rank[np.argsort(-x, kind="stable")] = np.arange(len(x))
-        violation, divisor, start, cover = _best_roundings(*self._arrays(), x, rank, least)
-        found: list[LineCut] = []
+        rows = self._arrays()
+        violation, divisor, start, cover = _best_roundings(*rows, x, rank, least)
         worst = np.argsort(-violation, kind="stable")
-        for r in worst[violation[worst] > least].tolist():
-            row = self.rows[r]
-            covered: Mask = np.isin(self.position[row.cell], cover[start[r] : start[r + 1]])
-            cut = row.rounded(covered, int(divisor[r]))
-            if cut is not None:
-                found.append(cut)
-            if len(found) == most:
-                break
-        return found
+        chosen = worst[violation[worst] > least][:most]
+        ends, cell, coef, rhs = _rounded_rows(*rows, chosen, divisor, start, cover, np.zeros(len(x), bool))
+        return [
+            LineCut(self.free[cell[a:b]], coef[a:b], asked)
+            for a, b, asked in zip(ends[:-1].tolist(), ends[1:].tolist(), rhs.tolist(), strict=True)
+            if asked > 0
+        ]
 
     def _arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
         """The rows as compressed sparse rows: starts, places, coefficients, right-hand sides."""
@@ -59,6 +57,38 @@ class Pool:
             coef = np.concatenate([row.coef for row in self.rows])
             self._parts = start, place, coef, np.array([row.rhs for row in self.rows], np.int64)
         return self._parts
+
+
+@compiled
+def _rounded_rows(
+    start: Ints,
+    place: Ints,
+    coef: Ints,
+    rhs: Ints,
+    chosen: Ints,
+    divisor: Ints,
+    first: Ints,
+    cover: Ints,
+    covered: Mask,
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """The chosen rows rounded, one after the other: ends, places, coefficients, right-hand sides."""
+    total = 0
+    for r in chosen:
+        total += start[r + 1] - start[r]
+    ends, asked = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
+    places, made = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    for k in range(len(chosen)):
+        r, used = chosen[k], ends[k]
+        row = slice(start[r], start[r + 1])
+        covered[cover[first[r] : first[r + 1]]] = True
+        new, asked[k] = rounded_row(coef[row], rhs[r], covered[place[row]], divisor[r])
+        covered[cover[first[r] : first[r + 1]]] = False
+        for e in range(len(new)):
+            if new[e] > 0:
+                places[used], made[used] = place[start[r] + e], new[e]
+                used += 1
+        ends[k + 1] = used
+    return ends, places, made, asked
 
 
 @compiled

@@ -36,19 +36,22 @@ ENOUGH = 20
 LONGEST_SILENCE = 3
 """A task that is within reach of point after point is still asked for in every such round."""
 
-STALLED_ROUNDS = 8
+STALLED_ROUNDS = 30
 STALLED = 2e-4
 SOLVES_IDLE = 6
 LEAST_PURGED = 0.3
 NO_LIMIT = 2**31 - 1
 
+Proof = tuple[int, Ints, int]
+"""A bound and the reduced costs that go with it, both in units of a power of two, and which."""
+
 
 class GeneralRelaxation:
     """Cuts over the `free` cells, those that may become secondary suppressions.
 
-    `x` float64[free] is the latest point; `low` and `high` are its bounds (fixed cells of a node); `total` and
-    `reduced` are the latest proven bound and reduced costs in units of `2**-shift`. An artificial column that meets
-    every cut at a high price keeps all programs feasible.
+    `x` float64[free] is the latest point; `low` and `high` are its bounds (fixed cells of a node); `proof` is the
+    latest bound with its reduced costs. An artificial column that meets every cut at a high price keeps all programs
+    feasible.
     """
 
     def __init__(self, table: Table) -> None:
@@ -70,10 +73,10 @@ class GeneralRelaxation:
         self.idle: Ints = np.zeros(0, np.int64)
         self.x = np.zeros(len(self.free))
         self.low, self.high = np.zeros(len(self.free)), np.ones(len(self.free))
-        self.objective, self.total, self.shift = 0.0, 0, 0
-        self.reduced: Ints = self.weight
+        self.objective = 0.0
+        self.proof: Proof = (0, self.weight, 0)
         self.bound = 0
-        self.pool = Pool(self.position)
+        self.pool = Pool(self.free, self.position)
         self.levels, self.movement = FractionalAttacker(table), FractionalAttacker(table)
         self.silent: Ints = np.zeros(len(self.tasks), np.int64)
         self.asked = 0
@@ -125,8 +128,9 @@ class GeneralRelaxation:
         self.idle = self.idle[stay]
 
     def set_price(self, cost: int) -> None:
-        """No program need show more than that cost."""
+        """No program need show more than that cost: it ends once it does."""
         self.solver.changeColCost(len(self.free), (cost + self.step) / self.unit)
+        self.solver.setOptionValue("objective_bound", cost / self.unit)
 
     def fix(self, low: Floats, high: Floats) -> None:
         """Let the programs be those of a node: bounds of the free cells."""
@@ -168,20 +172,21 @@ class GeneralRelaxation:
         rows = self.rows
         _subtract(rows.start, rows.place, rows.value, rows.scale, fixed, reduced)
         counted = np.where(self.low > 0, reduced, np.where(self.high > 0, np.minimum(reduced, 0), 0))
-        self.total = sum(fixed[(fixed > 0) & rows.asks].tolist()) + sum(counted[counted != 0].tolist())
-        self.reduced, self.shift = reduced, shift
-        return self.rounded(self.total, shift)
+        total = sum(fixed[(fixed > 0) & rows.asks].tolist()) + sum(counted[counted != 0].tolist())
+        self.proof = total, reduced, shift
+        return self.rounded(total, shift)
 
     def rounded(self, total: int, shift: int) -> int:
         """A bound in units of the weights, rounded up to what costs can be."""
         bound = max(0, -((-total) >> shift))
         return -(-bound // self.step) * self.step
 
-    def settled(self, cost: int) -> tuple[Mask, Mask]:
+    def settled(self, cost: int, proof: Proof) -> tuple[Mask, Mask]:
         """The open cells that no pattern cheaper than `cost` contains, and those that each contains (of the node)."""
-        margin = min(max(((cost - self.step) << self.shift) - self.total, 0), 2**62)
+        total, reduced, shift = proof
+        margin = min(max(((cost - self.step) << shift) - total, 0), 2**62)
         free = self.low < self.high
-        return np.asarray(free & (self.reduced > margin)), np.asarray(free & (self.reduced < -margin))
+        return np.asarray(free & (reduced > margin)), np.asarray(free & (reduced < -margin))
 
     # --- cuts ------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from gpuga.bounds.general_cuts import Floats
-from gpuga.bounds.general_relaxation import GeneralRelaxation
+from gpuga.bounds.general_relaxation import NO_LIMIT, GeneralRelaxation
 from gpuga.bounds.proof_tree import Outcome
 from gpuga.context import Clock
 from gpuga.table.table import Ints, Mask
@@ -30,19 +30,21 @@ GAIN = 0.02
 NODES_BETWEEN_OFFERS = 20
 BRANCHES_TRIED, BRANCHES_AT_TOP = 8, 30
 TOP = 10
-BRANCH_ITERATIONS = 60
+BRANCH_ITERATIONS = 150
 LOOKAHEAD = 4
 """So many cells in a row may be tried in vain."""
 
 LIKELY = 0.9
 """Cells from this value on are suppressed at once in a dive."""
 
-RELIABLE = 4
+RELIABLE = 8
 """Trials of both branches of a cell after which their mean is believed."""
 
 
 class Incumbent(Protocol):
     """Who keeps the best safe pattern; `cost` is what it costs beyond the forced cells."""
+
+    best: Mask
 
     @property
     def cost(self) -> int:
@@ -73,23 +75,25 @@ class Tree:
         self.relaxation, self.incumbent, self.clock = relaxation, incumbent, clock
         count = len(relaxation.free)
         self.low, self.high = np.zeros(count), np.ones(count)
-        self.root = relaxation.total, relaxation.reduced, relaxation.shift
+        self.root = relaxation.proof
         self.heap = [Node(relaxation.bound, 0, 0, self.low.copy(), self.high.copy())]
         self.undecided: list[int] = []
         self.gain = np.zeros((2, count))
         self.trials: Ints = np.zeros((2, count), np.int64)
         self.nodes = 0
-        self._fix_everywhere()
 
     @property
     def bound(self) -> int:
         """What no safe pattern undercuts, beyond the forced cells."""
         return min([self.incumbent.cost, *self.undecided, *(node.bound for node in self.heap[:1])])
 
-    def run(self) -> Outcome:
-        """Take nodes until none can hold a cheaper pattern or the time is up."""
+    def run(self, most: int = NO_LIMIT) -> Outcome:
+        """Take nodes until none can hold a cheaper pattern, or the nodes or the time are used up."""
         latest: list[Node] = []
-        while self.heap and self.heap[0].bound < self.incumbent.cost and not self.clock.expired():
+        self.settle()
+        while self.heap and self.heap[0].bound < self.incumbent.cost and self.nodes < most:
+            if self.clock.expired():
+                break
             node = self._next(latest)
             self.nodes += 1
             cost = self.incumbent.cost
@@ -100,12 +104,13 @@ class Tree:
             for child in latest:
                 heapq.heappush(self.heap, child)
             if self.incumbent.cost < cost:
-                self._fix_everywhere()
+                self.settle()
         undecided = bool(self.undecided) and self.bound == min(self.undecided)
         return Outcome(self.bound, self.bound >= self.incumbent.cost, undecided, self.nodes)
 
     def dive(self) -> None:
         """Suppress what the points like best, one cell after the other, until a safe pattern or none is left."""
+        self.settle()
         relaxation, low = self.relaxation, self.low.copy()
         while not self.clock.expired():
             relaxation.purge()
@@ -119,6 +124,22 @@ class Tree:
             likely = open_cells & ((x > LIKELY) | (x == x[open_cells].max()))
             low[likely] = 1.0
 
+    def settle(self) -> None:
+        """Fix what the reduced costs of the root settle at the cost of the incumbent."""
+        relaxation = self.relaxation
+        relaxation.set_price(self.incumbent.cost)
+        relaxation.fix(self.low, self.high)
+        published, suppressed = relaxation.settled(self.incumbent.cost, self.root)
+        self.high[published], self.low[suppressed] = 0.0, 1.0
+
+    def part(self, low: Floats, high: Floats) -> Tree:
+        """A tree of the patterns between such bounds; what its branches teach, this one learns."""
+        part = Tree(self.relaxation, self.incumbent, self.clock)
+        part.root, part.gain, part.trials = self.root, self.gain, self.trials
+        part.low, part.high = low, high
+        part.heap = [Node(0, 0, 0, low, high)]
+        return part
+
     def _next(self, latest: list[Node]) -> Node:
         """The node of the least bound; a child of the latest node, whose program is at hand, if it is not far off."""
         best = min(latest, default=self.heap[0])
@@ -128,15 +149,6 @@ class Tree:
         self.heap.remove(best)
         heapq.heapify(self.heap)
         return best
-
-    def _fix_everywhere(self) -> None:
-        """Fix what the root's reduced costs settle at the cost of the incumbent."""
-        relaxation = self.relaxation
-        relaxation.set_price(self.incumbent.cost)
-        relaxation.fix(self.low, self.high)
-        relaxation.total, relaxation.reduced, relaxation.shift = self.root
-        published, suppressed = relaxation.settled(self.incumbent.cost)
-        self.high[published], self.low[suppressed] = 0.0, 1.0
 
     def _expand(self, node: Node) -> list[Node] | None:
         """The open children of a node; None if it can be neither closed nor divided.
@@ -158,7 +170,7 @@ class Tree:
             return None
         if self.nodes % NODES_BETWEEN_OFFERS == 1:
             self.incumbent.try_point(relaxation.z)
-        published, suppressed = relaxation.settled(self.incumbent.cost)
+        published, suppressed = relaxation.settled(self.incumbent.cost, relaxation.proof)
         low[suppressed], high[published] = 1.0, 0.0
         relaxation.fix(low, high)
         at, bounds = self._best_branch(x, distance)
@@ -185,9 +197,11 @@ class Tree:
             if best >= self.incumbent.cost or self.clock.expired():
                 return best
             if float(np.minimum(relaxation.x, 1.0 - relaxation.x).max(initial=0.0)) < WHOLE:
-                if self._judge() or not relaxation.cut_off(self.clock):
-                    return best
-                continue
+                relaxation.x = np.round(relaxation.x)
+                if relaxation.cut_off(self.clock):
+                    continue
+                self.incumbent.try_whole(relaxation.z > 0.5)
+                return best
             rounds += 1
             little = best - before < GAIN * (self.incumbent.cost - best)
             if rounds > ROUNDS_AT_NODE and little:
@@ -197,11 +211,6 @@ class Tree:
                 added = relaxation.out_of_reach(self.clock) + relaxation.unmoved(self.clock)
             if not added:
                 return best
-
-    def _judge(self) -> bool:
-        """Offer a whole point; whether it is a safe pattern, and so the cheapest of its node."""
-        self.relaxation.x = np.round(self.relaxation.x)
-        return self.incumbent.try_whole(self.relaxation.z > 0.5)
 
     def _best_branch(self, x: Floats, distance: Floats) -> tuple[int, tuple[int, int]]:
         """The cell whose two branches both raise the bound most, and the proven bounds of both."""

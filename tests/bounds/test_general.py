@@ -7,11 +7,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from gpuga.bounds.exact import exact
 from gpuga.bounds.general_cuts import LineCut
-from gpuga.bounds.general_exact import general_bound, general_exact
+from gpuga.bounds.general_exact import GeneralSearch, general_bound, general_exact
+from gpuga.bounds.general_nearby import search_nearby
 from gpuga.bounds.general_relaxation import GeneralRelaxation
+from gpuga.bounds.general_tree import Tree
 from gpuga.context import Clock, Context
 from gpuga.safety.audit import audit
+from gpuga.table.generate import smith2d, smith3d
 from gpuga.table.table import Table
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_table
@@ -101,6 +105,32 @@ def test_fixed_cells_count_in_the_proven_bound() -> None:
     suppressed = np.ones(len(relaxation.free))
     relaxation.fix(suppressed, suppressed)
     assert relaxation.solve() == relaxation.weight.sum()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_optima_of_planes_are_those_of_the_proof_for_planes(seed: int) -> None:
+    table = smith2d(9, 7, 0.12, 0.1, seed)
+    general, plane = (solve(table, Context(clock=Clock(60.0))) for solve in (general_exact, exact))
+    assert general.bound is not None
+    assert plane.bound is not None
+    assert table.cost(general.suppressed) == general.bound.lower_bound
+    assert table.cost(plane.suppressed) == plane.bound.lower_bound == general.bound.lower_bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_searching_nearby_leaves_the_tree_open_for_every_cheaper_pattern(seed: int) -> None:
+    table = smith3d((5, 4, 4), 0.1, 0.1, seed)
+    best = general_exact(table, Context(clock=Clock(60.0)))
+    search = GeneralSearch(table, Context())
+    search.relaxation.tighten(Clock(60.0), rounds=5)
+    tree = Tree(search.relaxation, search, Clock(60.0))
+    open_before = [node.bound for node in tree.heap]
+    search_nearby(tree)
+    assert audit(table, search.best, intervals=False).safe
+    assert [node.bound for node in tree.heap] == open_before
+    if table.cost(search.best) > table.cost(best.suppressed):
+        cheaper = best.suppressed[search.relaxation.free]
+        assert ((tree.low <= cheaper) & (cheaper <= tree.high)).all()
 
 
 @pytest.mark.slow
