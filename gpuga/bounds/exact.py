@@ -90,7 +90,7 @@ class Search:
         self.context.progress.stage("bound")
         self.relaxation.tighten(clock.part(SHARE_OF_CUTS))
         self._raise_lower(self.relaxation.bound)
-        self._offer(guided_pattern(self.relaxation, self.context.seed, clock))
+        self._offer(guided_pattern(self.relaxation, self.context.seed, clock.part(SHARE_OF_STARTS)))
         self.context.progress.stage("dives")
         self._dive_on(clock.part(SHARE_OF_DIVES))
         self.context.progress.stage("branch and bound")

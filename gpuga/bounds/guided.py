@@ -7,6 +7,7 @@ import numpy as np
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, costs_of, plain
 from gpuga.context import Clock
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.table.table import Mask
@@ -30,18 +31,16 @@ def led_by(problem: PlaneProblem, x: Floats, allowed: Mask | None = None) -> Mas
 
 
 def guided_pattern(relaxation: Relaxation, seed: int, clock: Clock) -> Mask:
-    """The cheapest of a few patterns by shortest paths on the guided costs, in random orders."""
-    problem = relaxation.problem
-    costs = guided_costs(problem, relaxation.grid(relaxation.x))
-    random = np.random.default_rng(seed)
-    best = None
+    """The cheapest of a few patterns by shortest paths on the guided costs, in the table's and in random orders."""
+    problem, x = relaxation.problem, relaxation.grid(relaxation.x)
+    best = led_by(problem, x)
+    costs, random = guided_costs(problem, x), np.random.default_rng(seed)
     for attempt in range(STARTS):
         order = random.permutation(len(problem.levels.place))
         taste = plain(single=attempt % 2 == 1, by_capacity=True)
-        pattern = by_paths(problem, costs, taste, order=order)
-        if best is None or problem.cost(pattern) < problem.cost(best):
-            best = pattern
-        if clock.expired():
+        try:
+            pattern = by_paths(problem, costs, taste, order=order, clock=clock)
+        except OutOfTime:
             break
-    assert best is not None
+        best = min(best, pattern, key=problem.cost)
     return best

@@ -25,6 +25,12 @@ from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]
 
+SHORT = 20
+"""Lines of up to so many cells are cut before any flow is asked, and all their cells are columns from the start."""
+
+MOST_MARKS = 2**28
+"""Cuts mark their node sets; so many bytes of marks are not exceeded by those of short lines."""
+
 CORE_PER_LINE = 6
 COLUMNS_AT_ONCE = 800
 ROUNDINGS_AT_ONCE = 300
@@ -65,6 +71,7 @@ class Relaxation:
         self.multipliers: Floats = np.zeros(0)
         self.objective = 0.0
         self.certificate = certify(problem, [], np.zeros(0), self.step)
+        self._add_cuts(self._of_short_lines(), False)
 
     @property
     def bound(self) -> int:
@@ -134,6 +141,25 @@ class Relaxation:
             base = rounded.plain()
             self.bases.setdefault(base.key, base)
         return [rounded for _, rounded in found]
+
+    def _of_short_lines(self) -> list[Cut]:
+        """What levels ask of single lines, where these are short: few entries, and most of the bound of long tables."""
+        net, levels, (rows, columns) = self.problem.net, self.problem.plain_levels, self.problem.shape
+        found: dict[Key, Cut] = {}
+        if len(levels.place) * (rows + columns) > MOST_MARKS:
+            return []
+        for q, (place, forth) in enumerate(zip(levels.place.tolist(), levels.forth.tolist(), strict=True)):
+            for node, long, source in ((place // columns, columns, not forth), (rows + place % columns, rows, forth)):
+                if long > SHORT:
+                    continue
+                # the set of the source alone, or of all but the sink
+                side = np.full(rows + columns, not source, np.uint8)
+                side[node] = source
+                cut = cut_of(net, self.forced, levels, q, side[:rows], side[rows:])
+                if cut is not None:
+                    found[cut.key] = cut
+                    self.bases.setdefault(cut.key, cut)
+        return list(found.values())
 
     def _cuts_seen(self, x: Floats, slack: float, view: View) -> list[Cut]:
         """The minimum cuts of levels that look short."""
@@ -296,6 +322,8 @@ def _core(problem: PlaneProblem) -> Mask:
     dear = np.where(problem.candidate, problem.weight, 2**62)
     core = np.zeros(problem.shape, bool)
     rows, columns = problem.shape
+    if min(rows, columns) <= SHORT:
+        return problem.candidate
     cheap = np.argsort(dear, axis=1, kind="stable")[:, :CORE_PER_LINE]
     core[np.arange(rows)[:, None], cheap] = True
     cheap = np.argsort(dear, axis=0, kind="stable")[:CORE_PER_LINE]

@@ -14,7 +14,7 @@ from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, blurred, costs_of, plain
 from gpuga.circuits.witness_lists import Levels
 from gpuga.context import Clock, Context
-from gpuga.errors import GpugaError
+from gpuga.errors import GpugaError, OutOfTime
 from gpuga.evolution.pool import Supports
 from gpuga.heuristics.castro import by_disjoint_paths
 from gpuga.heuristics.cleanup import clean_up
@@ -115,9 +115,10 @@ class PlaneWorkshop:
         yield "hypercube", self._hypercube(largest_first(problem.levels.need))
         yield "hypercube", self._hypercube(stream.permutation(self.tasks))
         for order in stream.permutations(ORDERS, self.tasks):
-            if clock.expired():
+            try:
+                yield "shortest-path", self._by_paths(order, stream, clock)
+            except OutOfTime:
                 return
-            yield "shortest-path", self._by_paths(self.plain_costs, order, stream)
         if self.tasks > LARGEST_FOR_ALL_SEEDS or clock.expired():
             return
         yield "castro", clean_up(problem, by_disjoint_paths(problem, self.context)[0])
@@ -128,23 +129,26 @@ class PlaneWorkshop:
         """Shortest paths on the relaxation's costs, in random orders and by different tastes."""
         assert self.guided is not None, "guide comes first"
         clock = self.context.clock.part(SEEDING)
-        for number, order in enumerate(stream.permutations(ORDERS, self.tasks)):
+        yield "guided", self.supports(by_paths(self.problem, self.guided, plain(single=False, by_capacity=True)))
+        for number, order in enumerate(stream.permutations(ORDERS - 1, self.tasks)):
             # one wide piece first does not pay here: what the relaxation likes are several narrow ones
-            taste = plain(single=False, by_capacity=number % 2 == 0)
-            yield "guided", self.supports(by_paths(self.problem, self.guided, taste, order=order))
-            if clock.expired():
+            taste = plain(single=False, by_capacity=number % 2 == 1)
+            try:
+                pattern = by_paths(self.problem, self.guided, taste, order=order, clock=clock)
+            except OutOfTime:
                 return
+            yield "guided", self.supports(pattern)
 
     def _hypercube(self, order: Ints) -> Mask:
         boxed = rectangles(self.problem, order)
         return by_paths(self.problem, self.plain_costs, plain(), start=boxed)
 
-    def _by_paths(self, costs: Costs, order: Ints, stream: Stream) -> Mask:
+    def _by_paths(self, order: Ints, stream: Stream, clock: Clock) -> Mask:
         choice = stream.integer(0, 8)
         single, by_capacity, blur = bool(choice & 1), bool(choice & 2), bool(choice & 4)
         seed = stream.integer(0, 2**31)
         taste = blurred(seed, single, by_capacity) if blur else plain(single, by_capacity)
-        return by_paths(self.problem, costs, taste, order=order)
+        return by_paths(self.problem, self.plain_costs, taste, order=order, clock=clock)
 
     # --- the guiding relaxation ------------------------------------------------------------------------
 
@@ -213,7 +217,7 @@ class PlaneWorkshop:
         self.relaxation.solver.clearSolver()  # what follows depends on the model alone, and can be repeated
         if not self.tight:
             self._tighten(ROUNDS_BETWEEN, clock.part(0.5))
-            return [self._guided_path(seed, by_capacity) for by_capacity in (True, False)]
+            return self._guided_paths(seed)
         mask = self._branch(best, elite)
         return [] if mask is None else [self._repaired(mask, seed)]
 
@@ -302,12 +306,19 @@ class PlaneWorkshop:
         better = improve(problem, repaired, self.plain_costs, self._length(repaired), seed)
         return self.supports(better, problem.flow)
 
-    def _guided_path(self, seed: int, by_capacity: bool) -> Supports:
+    def _guided_paths(self, seed: int) -> list[Supports]:
+        """Individuals by paths on the relaxation's costs of now, as many as there is time for."""
         assert self.guided is not None
         problem = replace(self.problem, flow=new_flow(*self.problem.shape))
-        order = Stream(seed, int(by_capacity)).permutation(self.tasks)
-        pattern = by_paths(problem, self.guided, plain(False, by_capacity), order=order)
-        return self.supports(pattern, problem.flow)
+        made = []
+        for by_capacity in (True, False):
+            order, taste = Stream(seed, int(by_capacity)).permutation(self.tasks), plain(False, by_capacity)
+            try:
+                pattern = by_paths(problem, self.guided, taste, order=order, clock=self.context.clock)
+            except OutOfTime:
+                break
+            made.append(self.supports(pattern, problem.flow))
+        return made
 
     def _length(self, pattern: Mask) -> int:
         """Steps of destroy and repair that a pattern gets; large ones get fewer, because each step is longer."""

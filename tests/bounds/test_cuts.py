@@ -18,6 +18,7 @@ from gpuga.bounds.rounding import Rounded
 from gpuga.circuits.paths import blurred, plain
 from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible
+from gpuga.evolution.plane_workshop import Counted
 from gpuga.heuristics.plane_problem import plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.safety.network import Network
@@ -79,6 +80,16 @@ def test_every_safe_pattern_satisfies_every_cut(table):
         for cut in relaxation.cuts:
             coefficient = cut.coefficients(problem.net, every)
             assert coefficient[hidden & problem.candidate.ravel()].sum() >= cut.rhs
+
+
+def test_long_tables_are_bounded_by_their_short_lines_before_any_flow_is_asked():
+    relaxation = relaxation_of(smith2d(400, 8, 0.1, 0.25, 1))
+    problem = relaxation.problem
+    assert len(relaxation.cuts) > 50
+    assert relaxation.in_core.reshape(problem.shape)[problem.candidate].all()
+    relaxation.tighten(Counted(1, Clock()))
+    first = by_paths(problem, problem.costs(), plain())
+    assert 0.8 * problem.cost(first) < relaxation.bound <= problem.cost(first)
 
 
 def test_cuts_of_magnitude_tables_are_divided_and_rounded():
