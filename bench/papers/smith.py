@@ -362,6 +362,7 @@ def _table8(rows: Sequence[Row]) -> Section | None:
         for mine, start in zip(_large(rows, row, "ku"), _large(rows, row, BY_WEIGHT), strict=False):
             gain = None if mine.cost is None or not start.cost else 1 - mine.cost / start.cost
             rate = 3600 * (mine.evaluations or 0) / mine.cpu_seconds
+            verdict = "no pattern in time" if mine.fault else f"{mine.audited:,} {'safe' if mine.safe else 'UNSAFE'}"
             body.append(
                 (
                     _shape(row),
@@ -373,7 +374,7 @@ def _table8(rows: Sequence[Row]) -> Section | None:
                     percent(gain, 2),
                     seconds(mine.cpu_seconds),
                     seconds(mine.audit_cpu_seconds),
-                    f"{figure(mine.audited)} {'safe' if mine.safe else 'UNSAFE'}",
+                    verdict,
                 )
             )
             groups.append(row["dimensions"])

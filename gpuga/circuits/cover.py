@@ -36,8 +36,9 @@ MOST_FOR_LP = 4_000
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
-NEIGHBOURHOODS = ((3, 300), (4, 1_000), (4, 2_000), (6, 4_000))
-"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
+NEIGHBOURHOODS = ((3, 300, 1), (4, 1_000, 1), (4, 2_000, 1), (6, 4_000, 1), (6, 3_000, 4), (12, 8_000, 16))
+"""The neighbourhoods that are tried, one after the other: cells per line, cells in all, and in how many pieces what a
+task needs may be divided (cells with room for a piece come in)."""
 
 GROUP = 4
 """Tasks in a group: larger ones move so many cells that their exact change is out of reach."""
@@ -277,8 +278,8 @@ class Cover:
     def _nearby(self, task: int) -> Witnesses | None:
         """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none."""
         cell, direction, need = self._question(task)
-        for per_line, most in NEIGHBOURHOODS:
-            near = self._near.around(cell, need, self.suppressed, per_line, most)
+        for per_line, most, pieces in NEIGHBOURHOODS:
+            near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
             change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
             if (witness := change.find(cell, direction, need)) is not None:
                 return witness

@@ -24,17 +24,17 @@ class Neighbourhoods:
         self.room = np.minimum(table.up, table.down)
         self.weight = table.weight
 
-    def around(self, cell: int, need: int, suppressed: Mask, per_line: int, most: int) -> Ints:
+    def around(self, cell: int, room: int, suppressed: Mask, per_line: int, most: int) -> Ints:
         """At most about `most` cells around `cell`, ascending; about `per_line` in each line that is reached.
 
-        Only cells with room for `need` both ways come in.
+        Only cells with that much room both ways come in.
         """
         chosen = {cell}
         reached: dict[int, int] = dict.fromkeys(self._lines_of(cell), 1)
         queue = deque([cell])
         while queue and len(chosen) < most:
             for line in self._lines_of(queue.popleft()):
-                for other in self._wanted(line, need, suppressed, chosen, reached, per_line):
+                for other in self._wanted(line, room, suppressed, chosen, reached, per_line):
                     chosen.add(other)
                     queue.append(other)
                     for crossing in self._lines_of(other):
@@ -46,7 +46,7 @@ class Neighbourhoods:
         return lines
 
     def _wanted(
-        self, line: int, need: int, suppressed: Mask, chosen: set[int], reached: dict[int, int], per_line: int
+        self, line: int, room: int, suppressed: Mask, chosen: set[int], reached: dict[int, int], per_line: int
     ) -> list[int]:
         """The cells that a line still needs: corners of boxes first, then hidden, simple and cheap ones."""
         short = per_line - reached[line]
@@ -54,7 +54,7 @@ class Neighbourhoods:
             return []
         ranked = []
         for cell in self.lines.cell[self.lines.start[line] : self.lines.start[line + 1]].tolist():
-            if cell in chosen or self.room[cell] < need:
+            if cell in chosen or self.room[cell] < room:
                 continue
             through = self._lines_of(cell)
             corners = sum(1 for crossing in through if crossing in reached)
