@@ -36,7 +36,7 @@ MOST_FOR_LP = 4_000
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
-NEIGHBOURHOODS = ((3, 300, 1), (4, 1_000, 1), (4, 2_000, 1), (6, 4_000, 1), (6, 3_000, 4), (12, 8_000, 16))
+NEIGHBOURHOODS = ((3, 300, 1), (4, 1_000, 1), (4, 2_000, 1), (4, 2_000, 4), (6, 3_000, 16), (12, 8_000, 16))
 """The neighbourhoods that are tried, one after the other: cells per line, cells in all, and in how many pieces what a
 task needs may be divided (cells with room for a piece come in)."""
 
@@ -45,6 +45,16 @@ GROUP = 4
 
 LP_WORK = 1_000_000_000
 """Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
+
+
+def proof_of(circuits: Iterable[Circuit]) -> Witnesses:
+    """Circuits as witnesses, each once; those beyond int64 are left out (the audit finds its own)."""
+    distinct = list({id(c): c for c in circuits if c[1].dtype != object and c[2] < 2**60}.values())
+    start = np.concatenate([[0], np.cumsum([len(c[0]) for c in distinct])]).astype(np.int64)
+    cells = [c[0] for c in distinct] or [np.zeros(0, np.int32)]
+    amounts = [c[1] for c in distinct] or [np.zeros(0, np.int64)]
+    denominators = np.array([c[2] for c in distinct], np.int64)
+    return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), denominators)
 
 
 class Cover:
@@ -66,14 +76,8 @@ class Cover:
         return [t for t, circuit in enumerate(self.circuit) if circuit is None]
 
     def proof(self) -> Witnesses:
-        """The circuits, each once; those beyond int64 are left out (the audit finds its own)."""
-        distinct = {id(c): c for c in self.circuit if c is not None and c[1].dtype != object and c[2] < 2**60}
-        circuits = list(distinct.values())
-        start = np.concatenate([[0], np.cumsum([len(c[0]) for c in circuits])]).astype(np.int64)
-        cells = [c[0] for c in circuits] or [np.zeros(0, np.int32)]
-        amounts = [c[1] for c in circuits] or [np.zeros(0, np.int64)]
-        denominators = np.array([c[2] for c in circuits], np.int64)
-        return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), denominators)
+        """The circuits."""
+        return proof_of(c for c in self.circuit if c is not None)
 
     def boost(self) -> None:
         """Give tasks the tables of forced cells that prove them, where there are many tasks."""

@@ -54,7 +54,8 @@ def circuits(table: Table, context: Context) -> Found:
     run.go()
     bounded = workshop.relaxation
     limit = None if bounded is None else Bound(bounded.base_cost + bounded.bound, KIND, context.clock.spent())
-    return run.found(table.forced | run.best(), limit)
+    proof = workshop.proof(run.operators.pool.supports(run.evolution.best.genes))
+    return replace(run.found(table.forced | run.best(), limit), proof=proof)
 
 
 def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Found:

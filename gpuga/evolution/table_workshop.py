@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.general_guided import completed, priced, whole_cells
 from gpuga.bounds.general_relaxation import GeneralRelaxation
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Circuit, Cover, proof_of, tasks_for
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
@@ -19,10 +20,14 @@ from gpuga.evolution.pool import Supports
 from gpuga.evolution.pool_mip import cheapest_union
 from gpuga.heuristics.table_search import TableSearch
 from gpuga.kernels.random import Stream
+from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask, Table
 
 SMALL, MIDDLING = 3_000, 20_000
 """Cells up to which many orders, or at least one more than the plain ones, are tried as seeds."""
+
+BY_WEIGHT = 0.7
+"""Share of a limited time that the first seed of a middling table may take."""
 
 ORDERS = 3
 GUIDED = 4
@@ -57,33 +62,46 @@ class TableWorkshop:
         self.weight: Ints = np.where(table.forced, 0, table.weight)
         self.relaxation: GeneralRelaxation | None = None
         self.lower = 0
+        self._proven_by: dict[tuple[int, bytes], Circuit] = {}
 
     # --- seeds -----------------------------------------------------------------------------------------
 
     def seeds(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Supports]]:
-        """The user's patterns, hypercube, incremental, then both in random orders as size and time allow."""
+        """The user's patterns, hypercube and incremental, then both in random orders as size and time allow."""
         for given in self.context.start:
-            yield "start", self._made([], self._largest_first(), given)
-        yield "hypercube", self._made(self._largest_first(), self._largest_first())
-        longest = self.context.clock.spent()
-        if not variety or not self._time_for(longest):
-            return
+            yield "start", self._made(np.zeros(0, np.int64), self._largest_first(), given)
+        first = None if not SMALL < len(self.table) <= MIDDLING else self._by_weight_in_time()
+        if first is not None:
+            yield "incremental", first
+        else:
+            yield "hypercube", self._made(self._largest_first(), self._largest_first())
         try:
-            yield from self._further_seeds(stream, longest)
+            if variety:
+                yield from self._further_seeds(stream, self.context.clock.spent(), first is not None)
         except OutOfTime:
             return  # there is a safe pattern; further ones would take longer than is left
 
-    def _further_seeds(self, stream: Stream, longest: float) -> Iterator[tuple[str, Supports]]:
-        by_weight = np.argsort(-self.table.weight[self.levels.cell], kind="stable")
-        begun = self.context.clock.spent()
-        yield "incremental", self._made([], by_weight)
-        longest = max(longest, self.context.clock.spent() - begun)
+    def _by_weight_in_time(self) -> Supports | None:
+        """What `incremental` makes in a share of the time; boxes are quicker, but dear in tables of this size."""
+        context = replace(self.context, clock=self.context.clock.part(BY_WEIGHT))
+        try:
+            return self._made(np.zeros(0, np.int64), self._heaviest_first(), context=context)
+        except OutOfTime:
+            return None
+
+    def _further_seeds(self, stream: Stream, longest: float, by_weight: bool) -> Iterator[tuple[str, Supports]]:
+        """What the first one was not made by, then both ways in random orders."""
+        largest, heaviest, nothing = self._largest_first(), self._heaviest_first(), np.zeros(0, np.int64)
+        listed = [("hypercube", largest, largest) if by_weight else ("incremental", nothing, heaviest)]
         orders = ORDERS if len(self.table) <= SMALL else 1 if len(self.table) <= MIDDLING else 0
         for order in stream.permutations(orders, self.tasks):
-            for name, boxed in (("hypercube", order), ("incremental", [])):
-                if not self._time_for(longest):
-                    return
-                yield name, self._made(boxed, order)
+            listed += [("hypercube", order, order), ("incremental", nothing, order)]
+        for name, boxed, order in listed:
+            if not self._time_for(longest):
+                return
+            begun = self.context.clock.spent()
+            yield name, self._made(boxed, order)
+            longest = max(longest, self.context.clock.spent() - begun)
 
     def guide(self) -> None:
         """Bound a small table, while others make seeds: what the relaxation suppresses leads further ones."""
@@ -116,20 +134,33 @@ class TableWorkshop:
     def _largest_first(self) -> Ints:
         return np.argsort(-self.levels.need, kind="stable")
 
-    def _made(self, boxed: Sequence[int] | Ints, order: Ints, given: Mask | None = None) -> Supports:
+    def _heaviest_first(self) -> Ints:
+        return np.argsort(-self.table.weight[self.levels.cell], kind="stable")
+
+    def _made(self, boxed: Ints, order: Ints, given: Mask | None = None, context: Context | None = None) -> Supports:
         """Boxes for the tasks in `boxed`, LPs in `order` for the rest, clean-up."""
         start = None if given is None else given & self.table.suppressible
-        cover = Protected(self.table, self.levels, self.context, start)
+        cover = Protected(self.table, self.levels, context or self.context, start)
         cover.boost()
-        cover.by_boxes([int(t) for t in boxed])
+        cover.by_boxes(boxed.tolist())
         cover.by_lp(order.tolist())
         cover.clean_up()
         return self._supports(cover)
 
     def _supports(self, cover: Cover) -> Supports:
         cells = [self._loose(circuit[0]) for circuit in cover.circuit if circuit is not None]
+        if len(self.table) <= MIDDLING:
+            for task, (circuit, loose) in enumerate(zip(cover.circuit, cells, strict=True)):
+                if circuit is not None and circuit[1].any():
+                    self._proven_by[task, np.sort(loose).tobytes()] = circuit
         start = np.concatenate([[0], np.cumsum([len(c) for c in cells])]).astype(np.int64)
         return Supports(start, np.concatenate([*cells, np.zeros(0, np.int64)]).astype(np.int64))
+
+    def proof(self, supports: Supports) -> Witnesses:
+        """The exact changes that an individual's circuits stand for, as far as they are remembered."""
+        parts = np.split(supports.cell, supports.start[1:-1])
+        known = ((task, np.sort(cells).tobytes()) for task, cells in enumerate(parts))
+        return proof_of(self._proven_by[key] for key in known if key in self._proven_by)
 
     def _loose(self, cells: NDArray[np.int32]) -> Ints:
         return cells[~self.table.forced[cells]].astype(np.int64)

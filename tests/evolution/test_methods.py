@@ -12,6 +12,7 @@ import gpuga
 from gpuga.context import Clock
 from gpuga.errors import Infeasible, InputError
 from gpuga.protection import Protection
+from gpuga.safety.audit import audit
 from gpuga.table.generate import class2, herrington, smith3d
 from gpuga.table.table import Table
 from tests.planes import random_plane_table
@@ -199,3 +200,13 @@ def test_circuits_in_the_pool_are_certified(plane: Table) -> None:
             np.array([grid.cell.ravel()[place]], np.int32), np.array([direction], np.int8), levels.need[t : t + 1]
         )
         assert reachable(grid, pattern, task).met[0]
+
+
+def test_circuits_of_any_table_bring_their_proof_along() -> None:
+    table = smith3d((8, 6, 5), 0.08, 0.1, 5)
+    protection = gpuga.protect(table, "circuits", options={"generations": 3, "population": 8})
+    proof = protection.found.proof
+    assert proof is not None
+    checked = audit(table, protection.suppressed, intervals=False, proof=proof)
+    assert checked.safe
+    assert checked.solves == 0
