@@ -17,8 +17,8 @@ NEVER_MEASURED = (
     "which says nothing about speed; rows of the throughput benchmark for CUDA say `no device`.",
     "The papers' own random tables were never published, only their generators: every comparison of costs across "
     "papers is one of proportions. Serpell's 6 by 6 example is the one table that is the same.",
-    "Herrington's Tables 2 to 20 are all recomputed; the column `tables` says how many tables stand behind a line, and "
-    "randomised methods had fewer seeds than the dissertation's. Its Table 1 lists the data sets and has no results.",
+    "Herrington's Tables 2 to 20 are all recomputed; the column `tables` says how many tables stand behind a line. Its "
+    "Table 1 lists the data sets and has no results.",
     "GenSup: the sizes of the paper's 15 sets per class are not given, and its lower bound (the linear relaxation of a "
     "binary model in an unpublished working paper) could not be rebuilt; gaps are to our own bound.",
     "Smith Table III: the eight tables of a statistics office and of tau-ARGUS are left out; searches got seconds "
