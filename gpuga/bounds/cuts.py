@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.knapsack import appended, best_rounding
+from gpuga.bounds.knapsack import appended, best_rounding, compiled_step, step
 from gpuga.circuits.witness_lists import Levels
 from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
@@ -93,14 +93,6 @@ def plain_cut(rows: Bytes, columns: Bytes, need: int) -> Cut:
     return Cut(rows, columns, need, np.zeros(0, np.int64), 2 * need + 1, need, need)
 
 
-def step(value: int, divisor: int, rest: int) -> int:
-    """What a coefficient becomes when its row, whose right-hand side leaves `rest`, is divided and rounded."""
-    return rest * (value // divisor) + min(rest, value % divisor)
-
-
-_step = inner(step)
-
-
 @compiled
 def crossing(net: Network, places: Ints, rows: Bytes, columns: Bytes, most: int) -> Ints:
     """What each place can carry out of the node set, at most `most` (int64)."""
@@ -121,8 +113,8 @@ def coefficient(capacity: int, covered: bool, shape: Shape) -> int:
     need, divisor, rest, rhs = shape
     capacity = min(capacity, need)
     if covered:
-        return min(rhs, -_step(-capacity, divisor, rest))
-    return min(rhs, _step(capacity, divisor, rest))
+        return min(rhs, -compiled_step(-capacity, divisor, rest))
+    return min(rhs, compiled_step(capacity, divisor, rest))
 
 
 @compiled

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.bounds.knapsack import compiled_step
 from gpuga.bounds.rounding import odd_combinations
 from gpuga.safety.compiled import compiled, whole
 from gpuga.safety.tasks import Tasks
@@ -78,7 +79,7 @@ def rounded_row(coef: Ints, rhs: int, covered: Mask, divisor: int) -> tuple[Ints
     asked = rest * -(-left // divisor)
     for e in range(len(coef)):
         signed = -coef[e] if covered[e] else coef[e]
-        steps = rest * (signed // divisor) + min(rest, signed % divisor)
+        steps = compiled_step(signed, divisor, rest)
         made[e] = -steps if covered[e] else steps
         asked -= steps if covered[e] else 0
     if rest == 0 or asked <= 0:

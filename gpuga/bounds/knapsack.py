@@ -18,6 +18,14 @@ MOST_SLACK = 1.6
 FINEST = 64
 
 
+def step(value: int, divisor: int, rest: int) -> int:
+    """What a coefficient becomes when its row, whose right-hand side leaves `rest`, is divided and rounded."""
+    return rest * (value // divisor) + min(rest, value % divisor)
+
+
+compiled_step = inner(step)
+
+
 @inner
 def best_rounding(capacity: Ints, value: Floats, place: Ints, need: int, cover: Ints) -> tuple[float, int, int]:
     """How much a point violates the best rounding of a row, the size of its cover and its divisor.
