@@ -23,6 +23,7 @@ from gpuga.files.atomic import write_whole
 from gpuga.files.source import read_text
 from gpuga.table.exact import decimals, shown
 from gpuga.table.grid import csr_lines
+from gpuga.table.groups import LEVELS
 from gpuga.table.levels import parse_rule
 from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
 from gpuga.table.weights import weigh
@@ -90,6 +91,7 @@ def _parse(path: Path, lines: list[str], levels: str | None, weights: str | None
         scale=10**digits,
         weight_scale=weight_scale,
         name=path.stem,
+        whole_levels=all(figures[n].whole(status == Status.SENSITIVE) for n in LEVELS),
     )
 
 

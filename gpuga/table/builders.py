@@ -171,8 +171,16 @@ def link(tables: Sequence[Table], name: str = "linked") -> Linked:
         scale=tables[0].scale,
         weight_scale=tables[0].weight_scale,
         name=name,
+        whole_levels=_whole_levels(tables),
     )
     return Linked(table, position)
+
+
+def _whole_levels(tables: Sequence[Table]) -> bool | None:
+    """Whether the levels that the tables' sources give are whole; None where some table leaves that open."""
+    if any(t.whole_levels is False for t in tables):
+        return False
+    return None if any(t.whole_levels is None for t in tables) else True
 
 
 def _cell_keys(table: Table) -> list[tuple[tuple[str, str], ...]]:

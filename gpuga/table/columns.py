@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
-from gpuga.table.groups import MEMBERS, Column, first_group, read_groups
+from gpuga.table.groups import LEVELS, MEMBERS, Column, first_group, read_groups
 from gpuga.table.levels import DEFAULT_RULE, parse_rule
 from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.weights import weigh
@@ -126,6 +126,7 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
         contributors=contributors,
         name=name,
         given=rows,
+        whole_levels=_whole_levels(figures, status),
     )
 
 
@@ -263,7 +264,7 @@ def _levels(
     cells = len(value)
     level = {}
     given = np.zeros(cells, bool)
-    for name in ("lower", "upper", "sliding"):
+    for name in LEVELS:
         level[name] = np.zeros(cells, np.int64)
         if name in figures:
             column = figures[name].scaled(digits)
@@ -278,10 +279,16 @@ def _levels(
     return Levels(level["lower"], level["upper"], np.where(sensitive, level["sliding"], 0))
 
 
+def _whole_levels(figures: Mapping[str, Decimals], status: NDArray[np.uint8]) -> bool:
+    """Whether the levels that the rows of sensitive cells bring along are whole numbers."""
+    columns = [figures[name] for name in LEVELS if name in figures]
+    return all(c.whole(status[: len(c.mantissa)] == Status.SENSITIVE) for c in columns)
+
+
 def _level_digits(columns: Mapping[str, Column], figures: Mapping[str, Decimals], rows: int, rule: str | None) -> int:
     """Decimals that the rule's levels need beyond the values', so that they are exact; 0 where none is used."""
     given = np.zeros(rows, bool)
-    for name in ("lower", "upper", "sliding"):
+    for name in LEVELS:
         if name in figures:
             given |= figures[name].present
     without = (_status(columns, rows, rows) == Status.SENSITIVE) & ~given

@@ -41,6 +41,10 @@ class Decimals:
             raise InputError("has too many digits for exact arithmetic", field=self.field, cell=at)
         return np.where(self.infinite != 0, self.infinite * INFINITE, self.mantissa * factor).astype(np.int64)
 
+    def whole(self, rows: Mask) -> bool:
+        """Whether the numbers of these rows are whole."""
+        return not (self.mantissa[rows] % 10**self.digits).any()
+
     def bounds(self, digits: int) -> Ints:
         """As `scaled`, but numbers too large for exact arithmetic mean "no bound"."""
         factor = 10 ** (digits - self.digits)

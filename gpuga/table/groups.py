@@ -24,6 +24,7 @@ LEVELS = ("lower", "upper", "sliding")
 
 def with_groups(table: Table, members: Sequence[Sequence[int]], levels: Levels) -> Table:
     """The table with one group per list of cells; `levels` int64[groups] in the table's units."""
+    whole = all(not (level % table.scale).any() for level in vars(levels).values())
     n, count = len(table), len(members)
     low = np.array([_sum(table.lb, group, -INFINITE) for group in members], np.int64)
     flat = np.array([c for group in members for c in group], np.int64)
@@ -47,6 +48,7 @@ def with_groups(table: Table, members: Sequence[Sequence[int]], levels: Levels) 
         name=table.name,
         given=table.given,
         groups=count,
+        whole_levels=None if table.whole_levels is None else table.whole_levels and whole,
     )
 
 

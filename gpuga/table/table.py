@@ -22,6 +22,9 @@ INFINITE = 2**62
 LARGEST = 2**60
 """No sum that is formed anywhere may exceed this; checked once, when the table is built."""
 
+SMALL_COUNT = 100
+"""Sensitive counts are small: a table with a sensitive cell of this size or more is taken for magnitudes."""
+
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -160,6 +163,7 @@ class Table:
     name: str = "table"
     given: int = field(default=-1)  # how many cells stood in the source, in its order; added marginals follow
     groups: int = 0  # how many of the last cells are groups: sums that are never published and lie outside the grid
+    whole_levels: bool | None = None  # whether the levels that the source gives are whole; None: judge by all levels
 
     @classmethod
     def build(
@@ -179,6 +183,7 @@ class Table:
         name: str = "table",
         given: int = -1,
         groups: int = 0,
+        whole_levels: bool | None = None,
     ) -> Table:
         """A checked table. Without `weight`: the value weights `max(|a|, 0)`; without bounds: 0 and none."""
         value = np.ascontiguousarray(value, np.int64)
@@ -199,6 +204,7 @@ class Table:
             name=name,
             given=n if given < 0 else given,
             groups=groups,
+            whole_levels=whole_levels,
         )
         _check(table)
         return table
@@ -238,6 +244,20 @@ class Table:
         free = self.lb <= -INFINITE
         room = np.where(free, INFINITE, self.value - np.where(free, 0, self.lb))
         return np.where(self.suppressible, room, 0).astype(np.int64)
+
+    @cached_property
+    def counts(self) -> bool:
+        """Whether this looks like a table of counts, whose readers know that every value is a whole number.
+
+        Values, finite bounds and the levels that the source gives are whole in the user's units, and the
+        sensitive cells (groups apart) lie below `SMALL_COUNT`. Levels made by a rule such as 15 % may be fractions.
+        """
+        cells = self.primary[: len(self) - self.groups]
+        small = np.abs(self.value[: len(cells)][cells]) < SMALL_COUNT * self.scale
+        finite = [np.where(np.abs(b) >= INFINITE, 0, b) for b in (self.lb, self.ub)]
+        levels = list(vars(self.levels).values()) if self.whole_levels is None else []
+        whole = all(not (column % self.scale).any() for column in (self.value, *finite, *levels))
+        return whole and self.whole_levels is not False and bool(small.all())
 
     def cost(self, suppressed: Mask) -> int:
         """The sum of the weights of the secondary suppressions, in units of `1/weight_scale`."""
