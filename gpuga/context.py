@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga import compiling
+from gpuga.errors import InputError
 from gpuga.lp.solver import Solver
 
 
@@ -42,6 +43,8 @@ class Clock:
     """
 
     def __init__(self, seconds: float | None = None, whole: Clock | None = None) -> None:
+        if seconds is not None and not 0 <= seconds < float("inf"):
+            raise InputError(f"{seconds} is not a number of seconds", field="seconds")
         self.started = time.monotonic()
         self.compiled = compiling.seconds()
         self.seconds = seconds

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import files_read, json_option, quiet_option, read_options, strict_option, table_options
 
 
 @click.command()
@@ -14,7 +14,7 @@ from gpuga.cli.options import json_option, quiet_option, read_options, strict_op
 @click.argument("pattern", type=click.Path())
 @strict_option
 @click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
-@click.option("--show", is_flag=True, help="Print the attacker's intervals (for the office's own eyes).")
+@click.option("--show", is_flag=True, help="Print the attacker's intervals.")
 @json_option
 @quiet_option
 def audit(
@@ -33,14 +33,13 @@ def audit(
     are published.
     """
     import gpuga
+    from gpuga.cli.places import check_places
     from gpuga.cli.progress import progress_on_terminal
-    from gpuga.cli.report import OFFICE_ONLY, audit_content, named, number, write_json
+    from gpuga.cli.report import INTERVALS, audit_content, heading, named, number, write_json
     from gpuga.context import Context
-    from gpuga.files.atomic import check_writable
     from gpuga.files.pattern import read_pattern
 
-    if json_path:
-        check_writable(json_path)
+    check_places(files_read(reading) | {"PATTERN": pattern}, {"--json": json_path})
     source = read_options(**reading)
     suppressed = read_pattern(source, pattern)
     with progress_on_terminal(quiet) as progress:
@@ -56,13 +55,14 @@ def audit(
         write_json(json_path, audit_content(verdict))
     if quiet:
         return 0 if verdict.safe else 1
+    click.echo(heading(source.table))
     if verdict.safe:
         click.echo(f"safe: all {verdict.audited} sensitive cells are protected")
     else:
         click.echo(f"not safe: {len(verdict.unsafe)} cells are not protected")
         click.echo("\n".join(named(source.table, verdict.unsafe)))
     if show:
-        click.echo(OFFICE_ONLY)
+        click.echo(f"{INTERVALS}:")
         for cell in verdict.cells:
             low, high = ("no limit" if x is None else number(x) for x in (cell.min, cell.max))
             click.echo(f"  {source.table.label(cell.cell)}  {cell.kind}  {low} .. {high}")

@@ -6,12 +6,20 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import (
+    files_read,
+    json_option,
+    quiet_option,
+    read_options,
+    seconds_option,
+    strict_option,
+    table_options,
+)
 
 
 @click.command()
 @table_options
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so long.")
+@seconds_option
 @strict_option
 @json_option
 @quiet_option
@@ -21,18 +29,17 @@ def bound(seconds: float | None, strict: bool, json_path: str | None, quiet: boo
     The bound holds in exact arithmetic, however little time it was given.
     """
     import gpuga
+    from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
-    from gpuga.cli.report import size_line, write_json
+    from gpuga.cli.report import heading, write_json
     from gpuga.context import Clock, Context
-    from gpuga.files.atomic import check_writable
 
-    if json_path:
-        check_writable(json_path)
+    check_places(files_read(reading), {"--json": json_path})
+    clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     if not quiet:
-        click.echo(size_line(source.table))
+        click.echo(heading(source.table))
     ready_to_compile(quiet)
-    clock = Clock(seconds)
     with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         found = gpuga.lower_bound(source.table, Context(clock=clock, progress=progress, strict=strict))
     shown = source.table.shown_cost(found.lower_bound)

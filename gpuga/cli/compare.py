@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import (
+    files_read,
+    json_option,
+    quiet_option,
+    read_options,
+    seconds_option,
+    strict_option,
+    table_options,
+)
 
 if TYPE_CHECKING:
     from gpuga.compare import Comparison
@@ -17,7 +25,7 @@ PAPERS = "hypercube,shortest-path,castro,pbp,exact"
 @click.command()
 @table_options
 @click.option("--methods", default=PAPERS, show_default=True, metavar="A,B,C", help="The methods to run.")
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop each method after so long.")
+@seconds_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @strict_option
 @json_option
@@ -32,18 +40,17 @@ def compare(
     **reading: Any,
 ) -> None:
     """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe."""
+    from gpuga.cli.places import check_places
     from gpuga.cli.progress import progress_on_terminal, ready_to_compile
-    from gpuga.cli.report import size_line, write_json
+    from gpuga.cli.report import heading, write_json
     from gpuga.compare import compare as run
     from gpuga.compare import method_names
-    from gpuga.files.atomic import check_writable
 
-    if json_path:
-        check_writable(json_path)
+    check_places(files_read(reading), {"--json": json_path})
     names = method_names(methods)
     source = read_options(**reading)
     if not quiet:
-        click.echo(size_line(source.table))
+        click.echo(heading(source.table))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress:
         comparison = run(source.table, names, seconds=seconds, seed=seed, strict=strict, progress=progress)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import files_read, json_option, quiet_option, read_options, strict_option, table_options
 
 
 @click.command()
@@ -21,17 +21,16 @@ def expose(strict: bool, json_path: str | None, quiet: bool, **reading: Any) -> 
     lines through them suffice to see it, else consequentially.
     """
     import gpuga
-    from gpuga.cli.report import exposure_content, size_line, write_json
-    from gpuga.files.atomic import check_writable
+    from gpuga.cli.places import check_places
+    from gpuga.cli.report import exposure_content, heading, write_json
 
-    if json_path:
-        check_writable(json_path)
+    check_places(files_read(reading), {"--json": json_path})
     source = read_options(**reading)
     content = exposure_content(gpuga.exposure(source.table, strict=strict))
     if json_path:
         write_json(json_path, content)
     if not quiet:
-        click.echo(size_line(source.table))
+        click.echo(heading(source.table))
         for kind, cells in content.items():
             click.echo(f"{kind.replace('_', ' ')}: {len(cells)}  {_shortened(cells)}")
 

@@ -1,4 +1,4 @@
-"""The program `gpuga`: finds the command, loads it, and turns faults into one sentence and an exit code."""
+"""The program `gpuga`: finds the command, loads it, and turns errors into one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gpuga")
-@click.option("--debug", is_flag=True, help="Show where a fault came from (may show cell values).")
+@click.option("--debug", is_flag=True, help="Show where an error came from (may show cell values).")
 def cli(debug: bool) -> None:
     """Cell suppression for statistical tables: patterns that are proven safe."""
 
@@ -62,6 +62,8 @@ def main(args: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the program and return its exit code."""
+    if any("\0" in argument for argument in arguments):
+        return _say("an argument contains a NUL character", 2)
     if arguments and arguments[0] == "--debug":
         return _code(cli.main(arguments, prog_name="gpuga", standalone_mode=False))
     try:
@@ -75,7 +77,7 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _say("the memory of this machine is not enough for this table", 1)
     except Exception as fault:  # the last resort: a sentence instead of a traceback that could show values
-        return _say(f"internal fault {type(fault).__name__}: run gpuga --debug ... to see where", 1)
+        return _say(f"internal error {type(fault).__name__}: run gpuga --debug ... to see where", 1)
 
 
 def _code(result: Any) -> int:

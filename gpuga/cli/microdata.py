@@ -66,13 +66,14 @@ def microdata() -> None:
 @quiet_option
 def protect(file: str, out: str, json_path: str | None, quiet: bool, **wanted: Any) -> None:
     """Recode and suppress scores in FILE until no combination of identifying fields is rare."""
+    from gpuga.cli.places import check_places
     from gpuga.cli.report import write_json
-    from gpuga.files.atomic import check_writable
     from gpuga.microdata import protect_file
     from gpuga.microdata.words import protect_wish
 
-    if json_path:
-        check_writable(json_path)
+    rules = [rule.partition("=")[2] for rule in wanted["recode"]]
+    rules = [rule.partition(":")[2] for rule in rules if rule.startswith(("hrc:", "file:"))]
+    check_places({"FILE": file, "--recode": rules}, {"--out": out, "--json": json_path})
     content = protect_file(file, out, protect_wish(**wanted)).account()
     if json_path:
         write_json(json_path, content)

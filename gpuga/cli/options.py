@@ -66,6 +66,12 @@ def read_options(
     return source
 
 
+def files_read(reading: dict[str, Any]) -> dict[str, str | tuple[str, ...]]:
+    """The files that `read_options` reads, by the option that names them."""
+    hierarchies = tuple(pair.partition("=")[2] for pair in reading["hierarchy"])
+    return {"TABLE": reading["table"], "--hierarchy": tuple(filter(None, hierarchies))}
+
+
 @contextmanager
 def notes_on_stderr() -> Iterator[None]:
     """Warnings as one line each, as they come."""
@@ -101,6 +107,16 @@ def fraction(text: str, field: str) -> float:
     return value
 
 
+def _positive(ctx: click.Context, param: click.Parameter, seconds: float | None) -> float | None:
+    """A time limit as it should be: positive, neither infinite nor nan."""
+    if seconds is not None and not 0 < seconds < float("inf"):
+        raise click.BadParameter(f"{seconds} is not a positive number of seconds", ctx, param)
+    return seconds
+
+
+seconds_option = click.option(
+    "--seconds", type=float, callback=_positive, metavar="N", help="Time limit in seconds.  [default: no limit]"
+)
 json_option = click.option("--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON.")
-quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but faults.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
 strict_option = click.option("--strict", is_flag=True, help="A level must be exceeded, not only reached.")

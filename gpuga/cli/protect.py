@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import (
+    files_read,
+    json_option,
+    notes_on_stderr,
+    quiet_option,
+    read_options,
+    seconds_option,
+    strict_option,
+    table_options,
+)
+
+if TYPE_CHECKING:
+    from gpuga.files.read import Source
+    from gpuga.table.table import Mask
 
 
 @click.command()
@@ -27,13 +40,13 @@ from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_o
     show_default=True,
     help="Who solves linear programs.",
 )
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so long.")
-@click.option("--generations", type=click.IntRange(min=1), help="Stop after so many generations.")
-@click.option("--population", type=click.IntRange(min=1), help="Patterns that evolve together.")
+@seconds_option
+@click.option("--generations", type=click.IntRange(min=1), help="Limit of generations.")
+@click.option("--population", type=click.IntRange(min=1), help="Population size.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @click.option("--variant", metavar="NAME", help="Variant of a method: one-p of ordering-ga, clean-up of incremental.")
-@click.option("--selection", metavar="NAME", help="How parents are chosen (genetic algorithms).")
-@click.option("--replacement", metavar="NAME", help="Whom children replace (genetic algorithms).")
+@click.option("--selection", metavar="NAME", help="Selection strategy (genetic algorithms).")
+@click.option("--replacement", metavar="NAME", help="Replacement strategy (genetic algorithms).")
 @click.option(
     "--no-fallback",
     is_flag=True,
@@ -50,7 +63,7 @@ from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, read_o
 @click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
 @click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
-@click.option("--patience", type=click.IntRange(min=1), help="Stop after so many generations without improvement.")
+@click.option("--patience", type=click.IntRange(min=1), help="Limit of generations without improvement.")
 @click.option(
     "--improvement-rate",
     type=click.FloatRange(min=0),
@@ -67,37 +80,53 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     blank and a column suppression (.jj: index,suppression). What is written has been audited exactly.
     """
     import gpuga
+    from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
-    from gpuga.cli.report import protection_lines, size_line, summary, write_json
+    from gpuga.cli.report import heading, json_text, protection_lines, summary
     from gpuga.context import Clock
     from gpuga.errors import InputError, printable
-    from gpuga.files.atomic import check_writable
-    from gpuga.files.pattern import check_kind, read_pattern, write_pattern
+    from gpuga.files.atomic import write_together
+    from gpuga.files.pattern import check_kind, pattern_content
 
-    for path in filter(None, (out, json_path, given["log"])):
-        check_writable(path)
     if given["resume"] and not given["checkpoint"]:
         raise InputError("needs --checkpoint DIR", field="--resume")
-    reading = ("table", "levels", "weights", "hierarchy", "total", "ignore")
-    source = read_options(**{name: given.pop(name) for name in reading})
+    reading = {name: given.pop(name) for name in ("table", "levels", "weights", "hierarchy", "total", "ignore")}
+    outputs = {"--out": out, "--json": json_path, "--log": given["log"]}
+    check_places(files_read(reading) | {"--start": start}, outputs, given["checkpoint"])
+    clock = Clock(given.pop("seconds"))  # reading counts
+    source = read_options(**reading)
     check_kind(source, out)
     if not quiet:
-        click.echo(size_line(source.table))
+        click.echo(heading(source.table))
     ready_to_compile(quiet)
-    clock = Clock(given.pop("seconds"))
     with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         protection = gpuga.protect(
             source.table,
             **_arguments(given),
-            start=tuple(read_pattern(source, path) for path in start),
+            start=tuple(_start(source, path) for path in start),
             clock=clock,
             progress=progress,
         )
-    write_pattern(source, protection.suppressed, out)
+    results = [(out, pattern_content(source, protection.suppressed, out))]
     if json_path:
-        write_json(json_path, summary(protection))
+        results.append((json_path, json_text(summary(protection))))
+    write_together(results)
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
+
+
+def _start(source: Source, path: str) -> Mask:
+    """A pattern to start from: any that publishes no sensitive cell and suppresses no frozen one."""
+    from gpuga.errors import InputError
+    from gpuga.files.pattern import read_pattern
+    from gpuga.safety.audit import check_pattern
+
+    pattern = read_pattern(source, path)
+    try:
+        check_pattern(source.table, pattern)
+    except InputError as fault:
+        raise fault.at(path) from None
+    return pattern
 
 
 _COMMON = ("backend", "lp", "seed", "strict", "protect_secondary")

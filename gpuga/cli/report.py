@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from gpuga import __version__
+from gpuga.audience import CONFIDENTIAL, OFFICE
 from gpuga.errors import printable
 from gpuga.files.atomic import write_whole
 
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
     from gpuga.safety.exposure import Exposure
     from gpuga.table.table import Table
 
-OFFICE_ONLY = "for the office's own eyes: shows what an attacker can compute about suppressed cells"
+INTERVALS = "what an attacker can compute about suppressed cells"
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """The text of a JSON file, which says on its face that it stays in the office."""
+    marked = {"audience": OFFICE, "notice": CONFIDENTIAL} | content
+    return json.dumps(marked, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def write_json(path: str, content: dict[str, Any]) -> None:
     """A JSON file, whole or not at all."""
-    write_whole(path, json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+    write_whole(path, json_text(content))
 
 
 def number(value: Fraction | int | None) -> float | int | None:
@@ -65,7 +72,7 @@ def audit_content(audit: Audit) -> dict[str, Any]:
         {"cell": c.cell, "kind": c.kind, "safe": c.safe, "min": number(c.min), "max": number(c.max)}
         for c in audit.cells
     ]
-    return {"notice": OFFICE_ONLY, "safe": audit.safe, "audited": audit.audited, "cells": cells}
+    return {"shows": INTERVALS, "safe": audit.safe, "audited": audit.audited, "cells": cells}
 
 
 def exposure_content(exposure: Exposure) -> dict[str, Any]:
@@ -76,6 +83,11 @@ def exposure_content(exposure: Exposure) -> dict[str, Any]:
         "consequentially_exposed": list(exposure.consequentially_exposed),
         "not_exposed": list(exposure.not_exposed),
     }
+
+
+def heading(table: Table) -> str:
+    """What a command prints first: that its output stays in the office, and how large the table is."""
+    return f"{CONFIDENTIAL}\n{size_line(table)}"
 
 
 def size_line(table: Table) -> str:
@@ -92,10 +104,10 @@ def protection_lines(protection: Protection) -> list[str]:
     table = protection.table
     cost = f"cost {table.shown_cost(protection.cost):,}"
     if protection.optimal:
-        cost += ", proven to be the least possible"
+        cost += ", proven optimal"
     elif protection.bound is not None and protection.gap is not None:
         least = table.shown_cost(protection.bound.lower_bound)
-        cost += f", at most {100 * protection.gap:.2f} % above the least possible (at least {least:,})"
+        cost += f", gap {100 * protection.gap:.2f} %, lower bound {least:,}"
     repaired = f", {protection.repaired} repaired" if protection.repaired else ""
     return [
         f"{protection.method}: {protection.secondary} secondary suppressions, {cost}",

@@ -45,22 +45,24 @@ def tabulate(
 ) -> None:
     """Make a table with marginals, primaries and protection levels from the records in MICRODATA.
 
-    The table holds every value: it is for the office's own eyes. A rule that fires makes a cell a primary;
+    The table holds every value: it is confidential. A rule that fires makes a cell a primary;
     its level is the widest that a rule asks for.
     """
+    from gpuga.audience import CONFIDENTIAL
+    from gpuga.cli.places import check_places
     from gpuga.cli.report import write_json
-    from gpuga.files.atomic import check_writable
+    from gpuga.errors import printable
     from gpuga.microdata import tabulate, write_tabulation
     from gpuga.microdata.words import tabulate_wish
 
-    for path in filter(None, (out, json_path)):
-        check_writable(path)
+    hierarchies = [pair.partition("=")[2] for pair in wanted["hierarchy"]]
+    check_places({"MICRODATA": microdata, "--hierarchy": hierarchies}, {"--out": out, "--json": json_path})
     tabulation = tabulate(microdata, **tabulate_wish(rules=rules, **wanted))
     write_tabulation(tabulation, out)
     content = tabulation.summary()
     if json_path:
         write_json(json_path, content)
     if not quiet:
-        click.echo(f"{out}: for the office's own eyes, it holds every value")
+        click.echo(f"{CONFIDENTIAL}\n{printable(out, 300)}: holds every value")
         for name, figure in list(content.items())[1:]:
             click.echo(f"{name.replace('_', ' ')}: {figure}")

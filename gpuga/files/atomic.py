@@ -1,56 +1,110 @@
-"""Writing whole or not at all: a file appears complete under its name, or what was there stays."""
+"""Writing whole or not at all: files appear complete under their names, or what was there stays."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from gpuga.errors import InputError
 
+Content = str | bytes
+
 
 def check_writable(path: str | Path) -> None:
     """Say early, before long work, that a result could not be written there."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError("is a directory: name a file to write", path=path)
-    if not path.parent.is_dir():
-        raise InputError("its folder does not exist", path=path)
-    if not os.access(path if _is_special(path) else path.parent, os.W_OK):
-        raise InputError("its folder cannot be written to", path=path)
-
-
-def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write `content` under `path`: into a new file beside it that then takes its name."""
-    path = Path(path)
-    check_writable(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    target = real_path(path)
     try:
-        if _is_special(path):
-            path.write_bytes(data)
-        else:
-            _replace(path, data)
+        if target.is_dir():
+            raise InputError("is a directory: name a file to write", path=path)
+        if target.is_symlink():
+            raise InputError("is a loop of links", path=path)
+        if not target.parent.is_dir():
+            raise InputError("its folder does not exist", path=path)
+        if target.exists() and not os.access(target, os.W_OK):
+            raise InputError("is write-protected", path=path)
+        if not is_device(path):
+            check_folder(target.parent)
     except OSError as fault:
         raise InputError(f"cannot be written ({fault.strerror})", path=path) from None
 
 
-def _is_special(path: Path) -> bool:
-    """Terminals, pipes and /dev/null are written to; they cannot be replaced."""
-    return path.exists() and not path.is_file()
+def check_folder(folder: Path) -> None:
+    """Try whether a file can be made in a folder: rights alone do not tell (read-only, quota)."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(b"x")
+        file.flush()
 
 
-def _replace(path: Path, data: bytes) -> None:
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
+def real_path(path: str | Path) -> Path:
+    """The file that a name stands for, links followed."""
+    if "\0" in str(path) or not str(path):
+        raise InputError("is not a file name", path=path)
+    return Path(os.path.realpath(path))
+
+
+def is_device(path: str | Path) -> bool:
+    """Terminals, pipes, /dev/null and /dev/stdout are written to; they cannot be replaced."""
+    if os.path.abspath(path).startswith(("/dev/", "/proc/")):
+        return True
+    target = Path(path)
+    return target.exists() and not target.is_file() and not target.is_dir()
+
+
+def write_whole(path: str | Path, content: Content) -> None:
+    """Write `content` under `path`: into a new file beside it that then takes its name."""
+    write_together([(path, content)])
+
+
+def write_together(results: Sequence[tuple[str | Path, Content]]) -> None:
+    """Write all results of a run, or none of them.
+
+    Everything lies on the disk, beside its target, before the first name is taken. Devices and pipes come
+    before that too: they can fail, and what went into them cannot be taken back.
+    """
+    for path, _ in results:
+        check_writable(path)
+    with ExitStack() as undo:
+        ready = [(path, _beside(path, content, undo)) for path, content in results if not is_device(path)]
+        for path, content in results:
+            if is_device(path):
+                _write_device(path, content)
+        for path, part in ready:
+            try:
+                os.replace(part, real_path(path))
+            except OSError as fault:
+                raise InputError(f"cannot be written ({fault.strerror})", path=path) from None
+
+
+def _beside(path: str | Path, content: Content, undo: ExitStack) -> Path:
+    """A new file with the content in the folder of its target, removed in the end if it is still there."""
+    target = real_path(path)
     try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+        part = Path(name)
+        undo.callback(part.unlink, missing_ok=True)
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.write(_bytes(content))
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        os.chmod(part, _mode(target))
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", path=path) from None
+    return part
+
+
+def _write_device(path: str | Path, content: Content) -> None:
+    try:
+        with open(path, "wb") as file:
+            file.write(_bytes(content))
+    except OSError as fault:
+        raise InputError(f"cannot be written ({fault.strerror})", path=path) from None
+
+
+def _bytes(content: Content) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
 
 
 def _mode(path: Path) -> int:

@@ -179,12 +179,17 @@ def _texts(values: Ints, scale: int) -> list[str]:
 
 def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:
     """A CSV file, whole or not at all."""
+    write_whole(path, rows_text(header, rows, delimiter))
+
+
+def rows_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
+    """The text of a CSV file."""
     lines = _Lines()
     # the long line end makes the writer quote every kind of line break inside a field
     writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
     writer.writerow(header)
     writer.writerows(rows)
-    write_whole(path, "\n".join(lines.written) + "\n")
+    return "\n".join(lines.written) + "\n"
 
 
 class _Lines:

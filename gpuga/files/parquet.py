@@ -63,10 +63,15 @@ def read_parquet(path: str | Path, reading: Reading | None = None) -> Table:
 
 def write_arrow(frame: Any, path: str | Path) -> None:
     """An Arrow table as a Parquet file, whole or not at all."""
+    write_whole(path, arrow_bytes(frame))
+
+
+def arrow_bytes(frame: Any) -> bytes:
+    """The bytes of a Parquet file."""
     _, parquet = _pyarrow()
     out = io.BytesIO()
     parquet.write_table(frame, out)
-    write_whole(path, out.getvalue())
+    return out.getvalue()
 
 
 def write_parquet(table: Table, path: str | Path) -> None:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from gpuga.errors import InputError, printable
-from gpuga.files.csv import line_of_row, parse_sheet, write_rows
+from gpuga.files.atomic import Content, write_whole
+from gpuga.files.csv import line_of_row, parse_sheet, rows_text
 from gpuga.files.jj import jj_indices
-from gpuga.files.parquet import read_arrow, write_arrow
-from gpuga.files.read import Source
+from gpuga.files.parquet import arrow_bytes, read_arrow
+from gpuga.files.read import CSV_SUFFIXES, Source
 from gpuga.files.source import read_text
 from gpuga.table.columns import FIGURES
 from gpuga.table.exact import shown
@@ -36,23 +37,30 @@ def suppression_words(table: Table, suppressed: Mask) -> list[str]:
 
 def check_kind(source: Source, path: str | Path) -> None:
     """Say early that a table of one kind does not make a pattern of another."""
-    if Path(path).suffix.lower() == ".parquet" and source.frame is None:
+    suffix = Path(path).suffix.lower()
+    if suffix == ".parquet" and source.frame is None:
         raise InputError("the pattern of a table that is not Parquet is written as .csv", path=path)
+    if suffix not in ("", ".parquet", *CSV_SUFFIXES):
+        raise InputError(f"patterns are written as .csv or .parquet, not as {printable(suffix)}", path=path)
 
 
 def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
-    """The pattern of a table that came from a file; shows no figure of a suppressed cell."""
+    """The pattern of a table that came from a file, whole or not at all."""
+    write_whole(path, pattern_content(source, suppressed, path))
+
+
+def pattern_content(source: Source, suppressed: Mask, path: str | Path) -> Content:
+    """What the pattern file of that name holds; it shows no figure of a suppressed cell."""
     words = suppression_words(source.table, suppressed)
     check_kind(source, path)
     if Path(path).suffix.lower() == ".parquet":
-        write_arrow(_arrow_pattern(source, words), path)
-    elif source.path.suffix.lower() == ".jj":
-        write_rows(path, ["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
-    else:
-        header, columns, delimiter = _source_columns(source)
-        kept = [name for name in header if name not in ("suppression", MEMBERS)]
-        out = [_shown_column(source, name, columns[header.index(name)], words) for name in kept]
-        write_rows(path, [*kept, "suppression"], zip(*out, words, strict=True), delimiter)
+        return arrow_bytes(_arrow_pattern(source, words))
+    if source.path.suffix.lower() == ".jj":
+        return rows_text(["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
+    header, columns, delimiter = _source_columns(source)
+    kept = [name for name in header if name not in ("suppression", MEMBERS)]
+    out = [_shown_column(source, name, columns[header.index(name)], words) for name in kept]
+    return rows_text([*kept, "suppression"], zip(*out, words, strict=True), delimiter)
 
 
 def _source_columns(source: Source) -> tuple[list[str], list[list[str]], str]:

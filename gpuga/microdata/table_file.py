@@ -2,7 +2,7 @@
 
 In the long formats the groups stand after the cells: their dimension columns are blank, and the column
 `members` lists the positions (from 0) of the rows whose sum they are. In `.jj` a group is a cell and an
-equation like any other. The file holds every value: it is for the office's own eyes.
+equation like any other. The file holds every value: it is for the office only.
 """
 
 from __future__ import annotations

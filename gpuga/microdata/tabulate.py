@@ -2,7 +2,7 @@
 
     with the records open: code the dimensions -> contributions of every cell -> primary rules -> groups
 
-The answer is for the office's own eyes: it holds every value.
+The answer is for the office only: it holds every value.
 """
 
 from __future__ import annotations

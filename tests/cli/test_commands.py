@@ -19,6 +19,7 @@ from gpuga.context import Clock
 ROOT = Path(__file__).parents[2]
 SERPELL_LEVELS = ["--levels", "max(1,10%)"]
 SUMMARY = {
+    "audience", "notice",
     "schema", "cells", "equations", "sensitive", "method", "backend", "lp", "seed", "secondary", "cost",
     "lower_bound", "gap", "optimal", "safe", "audited", "repaired", "generations", "evaluations", "seconds",
     "version",
@@ -83,6 +84,8 @@ def test_expose_gives_the_published_sets(serpell: Path, tmp_path: Path) -> None:
     out = tmp_path / "exposure.json"
     assert run(["expose", str(serpell), *SERPELL_LEVELS, "--json", str(out), "--quiet"]) == 0
     assert json.loads(out.read_text()) == {
+        "audience": "office",
+        "notice": "CONFIDENTIAL: internal use only",
         "exposed": [16, 19, 20, 24, 27],
         "initially_exposed": [16, 19, 24],
         "consequentially_exposed": [20, 27],
@@ -100,7 +103,7 @@ def test_audit_of_the_published_optimum_is_safe(
     verdict = json.loads(out.read_text())
     assert verdict["safe"] is True
     assert verdict["audited"] == 8
-    assert "own eyes" in verdict["notice"]
+    assert verdict["audience"] == "office"
     assert {c["cell"] for c in verdict["cells"]} == SENSITIVE | {37, 38, 40}
     assert all(set(c) == {"cell", "kind", "safe", "min", "max"} for c in verdict["cells"])
 

@@ -74,7 +74,7 @@ def test_the_command_counts_but_shows_no_value(tmp_path, capsys):
     assert run([*f"{words} --out {tmp_path}/t.jj --json {tmp_path}/s.json".split()]) == 0
     said = capsys.readouterr().out.replace(str(tmp_path), "")  # the folder's own name may hold any digits
     assert json.loads((tmp_path / "s.json").read_text())["primaries"] == 2
-    assert "own eyes" in said
+    assert "CONFIDENTIAL: internal use only" in said
     assert "61" not in said
 
 
