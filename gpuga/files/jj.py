@@ -7,7 +7,7 @@
     <rhs> <n> : <index> (<sign>) <index> (<sign>) ...                          one line per equation
 
 Statuses, bounds and levels are taken as the file says: zeros that the file lets move may be suppressed.
-Bounds beyond exact arithmetic (about 10^18) mean "no bound".
+Bounds of 10^19 and more, and the words inf and -inf, mean "no bound".
 """
 
 from __future__ import annotations

@@ -19,6 +19,12 @@ from gpuga.table.table import INFINITE, LARGEST, Ints, Mask
 MOST_DIGITS = 18
 """More digits than this on either side of the point do not fit into exact int64 arithmetic."""
 
+NO_BOUND = 10**19
+"""A bound of this size or more, in the user's units, means "no bound": files of the field write 10^20. It lies
+beyond every value plus every level that a table can have, so it never is a bound that was meant."""
+
+TOO_LARGE = "is too large a bound for exact arithmetic: round the figures, or write inf where there is no bound"
+
 _INFINITE_WORDS = {"inf": 1, "+inf": 1, "infinity": 1, "+infinity": 1, "-inf": -1, "-infinity": -1}
 
 
@@ -35,10 +41,9 @@ class Decimals:
     def scaled(self, digits: int) -> Ints:
         """The numbers in units of `10**-digits`; infinite ones become `INFINITE` (0 where not present)."""
         factor = 10 ** (digits - self.digits)
-        largest = int(np.abs(self.mantissa).max(initial=0)) * factor
-        if largest >= INFINITE:
-            at = int(np.argmax(np.abs(self.mantissa)))
-            raise InputError("has too many digits for exact arithmetic", field=self.field, cell=at)
+        if (beyond := self._beyond(INFINITE, factor)).any():
+            what = "has too many digits for exact arithmetic"
+            raise InputError(what, field=self.field, cell=int(np.argmax(beyond)))
         return np.where(self.infinite != 0, self.infinite * INFINITE, self.mantissa * factor).astype(np.int64)
 
     def whole(self, rows: Mask) -> bool:
@@ -46,21 +51,24 @@ class Decimals:
         return not (self.mantissa[rows] % 10**self.digits).any()
 
     def bounds(self, digits: int) -> Ints:
-        """As `scaled`, but numbers too large for exact arithmetic mean "no bound"."""
-        factor = 10 ** (digits - self.digits)
-        far = np.abs(self.mantissa) > LARGEST // factor
-        sign = np.where(far, np.sign(self.mantissa), self.infinite).astype(np.int64)
-        near = np.where(far, 0, self.mantissa) * factor
-        return np.where(sign != 0, sign * INFINITE, near).astype(np.int64)
+        """As `scaled`, within what bounds may be; a finite bound that does not fit is refused, never dropped."""
+        if (beyond := self._beyond(LARGEST, 10 ** (digits - self.digits))).any():
+            raise InputError(TOO_LARGE, field=self.field, cell=int(np.argmax(beyond)))
+        return self.scaled(digits)
+
+    def _beyond(self, limit: int, factor: int) -> Mask:
+        """Which numbers reach `limit` once they are multiplied (compared without absolute values: -2**63 has none)."""
+        most = (limit - 1) // factor
+        return np.asarray((self.mantissa > most) | (self.mantissa < -most))
 
 
 def decimals(values: Sequence[object] | NDArray[np.generic], field: str, infinite: bool = False) -> Decimals:
     """A column from texts, integers, floats or Decimals; blanks, None and (outside texts) NaN are missing.
 
-    With `infinite`, the words inf and -inf and numbers beyond exact arithmetic are allowed.
+    With `infinite`, the words inf and -inf are allowed, and numbers from `NO_BOUND` on mean the same.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iub":
-        return _from_integers(values, field)
+        return _from_integers(values, field, infinite)
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
         return _from_floats(values.astype(np.float64), field, infinite)
     plain = isinstance(values, list) and set(map(type, values)) == {str}
@@ -90,9 +98,9 @@ def _plain(mantissa: Ints, digits: int, present: Mask, field: str) -> Decimals:
     return Decimals(mantissa, digits, present, np.zeros(len(mantissa), np.int64), field)
 
 
-def _from_integers(values: NDArray[np.generic], field: str) -> Decimals:
+def _from_integers(values: NDArray[np.generic], field: str, infinite: bool) -> Decimals:
     if values.dtype.kind == "u" and values.size and int(values.max()) >= INFINITE:
-        raise InputError("has too many digits for exact arithmetic", field=field, cell=int(np.argmax(values)))
+        return _from_texts([str(v) for v in values.tolist()], field, infinite)
     return _plain(values.astype(np.int64), 0, np.ones(len(values), bool), field)
 
 
@@ -151,18 +159,22 @@ def _carefully(texts: list[str], present: Mask, field: str, infinite: bool) -> D
     for row, text in enumerate(texts):
         word = _INFINITE_WORDS.get(text.lower(), 0) if infinite else 0
         number = Decimal(0) if word else _decimal(text, field, row)
-        if number and number.adjusted() >= MOST_DIGITS:
-            if not infinite:
-                raise InputError("has too many digits for exact arithmetic", field=field, cell=row)
+        if infinite and number.copy_abs() >= NO_BOUND:
             word, number = (1 if number > 0 else -1), Decimal(0)
+        if number and number.adjusted() > MOST_DIGITS:
+            raise InputError(_too_long(infinite), field=field, cell=row)
         sign[row] = word
         numbers.append(number)
     digits = max((_fraction_digits(n) for n in numbers), default=0)
     mantissa = [int(n.scaleb(digits)) for n in numbers]
     for row, each in enumerate(mantissa):
         if abs(each) >= INFINITE:
-            raise InputError("has too many digits for exact arithmetic", field=field, cell=row)
+            raise InputError(_too_long(infinite), field=field, cell=row)
     return Decimals(np.array(mantissa, np.int64), digits, present, sign, field)
+
+
+def _too_long(bound: bool) -> str:
+    return TOO_LARGE if bound else "has too many digits for exact arithmetic"
 
 
 def _decimal(text: str, field: str, row: int) -> Decimal:

@@ -280,6 +280,7 @@ class Table:
     def in_units(self, scale: int, weight_scale: int) -> Table:
         """The same table in finer units; `scale` and `weight_scale` are multiples of its own."""
         by, weight_by = scale // self.scale, weight_scale // self.weight_scale
+        _refuse_overflow(self, by, weight_by)
 
         def bound(b: Ints) -> Ints:
             return np.where(np.abs(b) >= INFINITE, b, b * by).astype(np.int64)
@@ -331,6 +332,15 @@ def _check(table: Table) -> None:
         )
 
 
+def _refuse_overflow(table: Table, by: int, weight_by: int) -> None:
+    """Refuse finer units in which some figure would no longer fit into int64."""
+    finite = [np.where(np.abs(b) >= INFINITE, 0, b) for b in (table.lb, table.ub)]
+    figures = (table.value, *finite, *vars(table.levels).values(), table.lines.rhs)
+    for columns, factor in ((figures, by), ((table.weight,), weight_by)):
+        if max(int(np.abs(c).max(initial=0)) for c in columns) * factor >= LARGEST:
+            raise InputError("the figures are too large for exact arithmetic in the finest unit of all: round them")
+
+
 def _total_of(table: Table, line: int) -> int:
     """The cell by which a line is named: the one that is subtracted, else the first."""
     entries = slice(int(table.lines.start[line]), int(table.lines.start[line + 1]))
@@ -341,9 +351,9 @@ def _total_of(table: Table, line: int) -> int:
 def _check_sums(table: Table) -> None:
     largest = float(np.abs(table.value.astype(float)).sum())
     coefs = float(np.abs(table.lines.coef.astype(float)).max(initial=1.0))
-    finite = [np.where(np.abs(b) >= INFINITE, 0, b).astype(float) for b in (table.lb, table.ub)]
+    finite = [np.where(np.abs(b) >= INFINITE, 0, b) for b in (table.lb, table.ub)]
     level = sum(float(x.astype(float).sum()) for x in vars(table.levels).values())
-    if max(largest * coefs, level, *(float(np.abs(b).max(initial=0)) for b in finite)) >= LARGEST:
+    if max(largest * coefs, level, *(int(np.abs(b).max(initial=0)) for b in finite)) >= LARGEST:
         raise InputError(
             f"the values are too large for exact arithmetic at {len(str(table.scale)) - 1} decimals: "
             "round them or use a larger unit"

@@ -14,6 +14,7 @@ from gpuga.errors import InputError
 from gpuga.table import INFINITE
 from gpuga.table.exact import decimals, shown
 from gpuga.table.levels import parse_rule
+from gpuga.table.table import LARGEST
 
 written = st.decimals(min_value=-(10**9), max_value=10**9, places=4, allow_nan=False, allow_infinity=False)
 
@@ -63,9 +64,30 @@ def test_what_is_no_number_is_refused_with_its_row(text: str) -> None:
     assert fault.value.cell == 1
 
 
-def test_bounds_may_be_infinite_or_beyond_arithmetic() -> None:
-    column = decimals(["inf", "-inf", "1e30", "-" + "9" * 25, "5"], "ub", infinite=True)
-    assert column.bounds(2).tolist() == [INFINITE, -INFINITE, INFINITE, -INFINITE, 500]
+def test_words_and_numbers_from_ten_to_the_nineteenth_on_mean_no_bound() -> None:
+    texts = ["inf", "-inf", "1e30", "-" + "9" * 25, "1" + "0" * 19, "5"]
+    column = decimals(texts, "ub", infinite=True)
+    assert column.bounds(2).tolist() == [INFINITE, -INFINITE, INFINITE, -INFINITE, INFINITE, 500]
+    assert decimals(np.array([1e20, 3.0]), "ub", infinite=True).bounds(0).tolist() == [INFINITE, 3]
+    assert decimals(np.array([2**64 - 1, 3], np.uint64), "ub", infinite=True).bounds(0).tolist() == [INFINITE, 3]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("digits", [0, 3, 15])
+def test_the_largest_bound_that_fits_is_kept(digits: int, sign: int) -> None:
+    whole = (LARGEST - 1) // 10**digits
+    assert decimals([str(sign * whole)], "ub", infinite=True).bounds(digits).tolist() == [sign * whole * 10**digits]
+    for beyond in (whole + 1, 9 * 10**18, 2**63 - 1, 10**19 - 1):
+        with pytest.raises(InputError, match="write inf") as fault:
+            decimals(["1", str(sign * beyond)], "ub", infinite=True).bounds(digits)
+        assert (fault.value.field, fault.value.cell) == ("ub", 1)
+
+
+def test_the_lowest_integer_is_no_small_number() -> None:
+    with pytest.raises(InputError, match="write inf"):
+        decimals(np.array([-(2**63)]), "lb", infinite=True).bounds(0)
+    with pytest.raises(InputError, match="too many digits"):
+        decimals(np.array([-(2**63)]), "lower").scaled(0)
 
 
 @pytest.mark.parametrize(
