@@ -1,29 +1,34 @@
 """Checkpoints: the state of a run as packed arrays with a checksummed manifest, whole or not at all.
 
-One file per checkpoint: a line that names the format, a line of JSON (the manifest: figures, and name, type,
-shape and SHA-256 of every array), the arrays' bytes, and the SHA-256 of everything before it. A new file takes its
-name by an atomic rename after it has reached the disk; the two latest are kept. Nothing in it is a value of a
-cell: circuits are supports, patterns are bits, costs are computed again.
+One file per checkpoint: a line that names the format, a line of JSON (the manifest: audience, figures, and name,
+type, shape and SHA-256 of every array), the arrays' bytes, and the SHA-256 of everything before it. A new file takes
+its name by an atomic rename after it has reached the disk; the two latest are kept. Nothing in it is a value of a
+cell: circuits are supports, patterns are bits, costs are computed again. A folder serves one run at a time.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga import __version__
+from gpuga.audience import CONFIDENTIAL, OFFICE
 from gpuga.errors import InputError
+from gpuga.files.atomic import check_folder
 from gpuga.table.table import Table
 
-FORMAT = b"gpuga checkpoint 1\n"
+FORMAT = f"gpuga checkpoint 2, {CONFIDENTIAL}\n".encode()
 KEPT = 2
 DIGEST = 32
 _NAME = re.compile(r"generation-(\d{9})\.checkpoint")
@@ -36,24 +41,52 @@ class Damaged(Exception):
 
 
 def save(folder: Path, generation: int, figures: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write the checkpoint of a generation and remove all but the latest two."""
+    """Write the checkpoint of a generation and remove all but the latest two; an `OSError` leaves the older ones."""
     packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    manifest = {"figures": dict(figures), "arrays": [_entry(name, array) for name, array in packed.items()]}
+    entries = [_entry(name, array) for name, array in packed.items()]
+    manifest = {"audience": OFFICE, "figures": dict(figures), "arrays": entries}
     body = FORMAT + json.dumps(manifest, sort_keys=True).encode() + b"\n"
     body += b"".join(array.tobytes() for array in packed.values())
     target = folder / f"generation-{generation:09d}.checkpoint"
     part = folder / f".{target.name}.{os.getpid()}.part"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with open(part, "wb") as file:
             file.write(body + hashlib.sha256(body).digest())
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
-    except OSError as fault:
-        raise InputError(f"cannot be written ({fault.strerror})", path=folder, field="--checkpoint") from None
+    finally:
+        part.unlink(missing_ok=True)
     for old in _found(folder)[KEPT:]:
         old.unlink(missing_ok=True)
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Hold a folder for one run, which can write to it; the lock dies with its process, however that ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_folder(folder)
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError as fault:
+        raise InputError(f"cannot be written to ({fault.strerror})", path=folder, field="--checkpoint") from None
+    try:
+        _lock(handle, folder)
+        for left in folder.glob(".generation-*.part"):  # by a run that was killed while it wrote
+            left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, folder: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise InputError("is in use by another run", path=folder, field="--checkpoint") from None
+    except OSError as fault:
+        said = f"the checkpoint folder cannot be locked ({fault.strerror}): let no other run use it"
+        warnings.warn(said, stacklevel=2)
 
 
 def load(folder: Path) -> tuple[dict[str, Any], Arrays] | None:
@@ -106,9 +139,20 @@ def _found(folder: Path) -> list[Path]:
 
 
 def fingerprint(table: Table, settings: Mapping[str, Any]) -> str:
-    """What a checkpoint belongs to: the table's structure (no values) and the settings that shape a run."""
+    """What a checkpoint belongs to: the whole table, the settings that shape a run, and this version."""
     digest = hashlib.sha256()
-    for array in (table.lines.start, table.lines.cell, table.lines.coef, table.status):
+    arrays = {
+        "value": table.value,
+        "weight": table.weight,
+        "status": table.status,
+        "lb": table.lb,
+        "ub": table.ub,
+        **{f"level_{name}": level for name, level in vars(table.levels).items()},
+        **{f"lines_{name}": getattr(table.lines, name) for name in ("start", "cell", "coef", "rhs")},
+    }
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(json.dumps(dict(settings), sort_keys=True, default=str).encode())
+    words = dict(settings) | {"version": __version__, "units": [table.scale, table.weight_scale, table.groups]}
+    digest.update(json.dumps(words, sort_keys=True, default=str).encode())
     return digest.hexdigest()

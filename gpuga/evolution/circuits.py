@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import hashlib
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +43,26 @@ LEAST_PROOF_SECONDS, MOST_PROOF_SECONDS = 1.0, 20.0
 SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
 
+SHAPING = ("population", "refined", "without", "selection", "replacement")
+"""Options that shape the evolution; a checkpoint belongs to them."""
+
+STOPPING = ("generations", "patience", "improvement_rate")
+
+SURROUNDINGS = ("backend", "lp", "solver", "clock", "progress", "options", "start")
+"""What a context says of the machine and the run, not of what is searched for."""
+
 MOST_COUNTS = 64_000_000
 """Use counts (population times columns) that are kept at once; larger tables get smaller populations."""
 
 
 def circuits(table: Table, context: Context) -> Found:
     """The best pattern that evolution finds; ends at proof, or as the options say."""
+    folder = context.options.get("checkpoint")
+    with nullcontext() if folder is None else checkpoint.claimed(Path(folder)):
+        return _circuits(table, context)
+
+
+def _circuits(table: Table, context: Context) -> Found:
     plane = plane_of(table)
     if plane is not None:
         return _plane_circuits(table, problem_of(plane, context.strict), context)
@@ -62,17 +79,20 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
-    if small(problem) and not context.options:  # whoever sets options wants to see the evolution
+    given = settings_of(context)
+    if small(problem) and not any(context.options.get(name) is not None for name in (*SHAPING, *STOPPING)):
+        # whoever sets options of the evolution wants to see it
         context.progress.stage("at once")
         short = at_once(problem, context.clock.part(0.5))
         if short.proven or context.clock.expired():
             kind = BY_TREE if short.proven else "cutting planes"
             limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent())
+            Reporter(table, context, problem.base_cost).tell_settled(short.cost, short.lower)
             ended = "interrupt" if context.clock.interrupted else "seconds"
             return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else ended})
         context = replace(context, start=(*context.start, problem.pattern(short.best)))
     workshop = PlaneWorkshop(problem, context)
-    run = Run(table, workshop, context, problem.base_cost)
+    run = Run(table, workshop, context, problem.base_cost, given)
     run.go()
     best = run.best().reshape(problem.shape)
     bound = _bound(problem, workshop, problem.cost(best & ~problem.forced), context)
@@ -108,8 +128,16 @@ class Settled:
 class Run:
     """One run of `circuits` from seeds or from a checkpoint to the end."""
 
-    def __init__(self, table: Table, workshop: PlaneWorkshop | TableWorkshop, context: Context, base: int = 0) -> None:
+    def __init__(
+        self,
+        table: Table,
+        workshop: PlaneWorkshop | TableWorkshop,
+        context: Context,
+        base: int = 0,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
         self.table, self.workshop, self.context = table, workshop, context
+        self.settings = settings or settings_of(context)
         self.operators = Circuits(
             workshop,
             context,
@@ -127,6 +155,7 @@ class Run:
         folder = context.options.get("checkpoint")
         self.folder = None if folder is None else Path(folder)
         self.saved = -SECONDS_BETWEEN
+        self.unsaved = False
         self.evolution: Evolution
 
     def _choose_strategies(self) -> None:
@@ -173,14 +202,7 @@ class Run:
     # --- checkpoints -----------------------------------------------------------------------------------
 
     def _fingerprint(self) -> str:
-        context = self.context
-        named = ("population", "refined", "without", "selection", "replacement")
-        settings = {name: context.options.get(name) for name in named} | {
-            "method": "circuits",
-            "seed": context.seed,
-            "strict": context.strict,
-        }
-        return checkpoint.fingerprint(self.table, settings)
+        return checkpoint.fingerprint(self.table, self.settings)
 
     def _save(self) -> None:
         run, operators = self.evolution, self.operators
@@ -203,7 +225,13 @@ class Run:
             **self.workshop.memory(),
         }
         assert self.folder is not None
-        checkpoint.save(self.folder, run.generation, figures, arrays)
+        try:
+            checkpoint.save(self.folder, run.generation, figures, arrays)
+        except OSError as fault:
+            if not self.unsaved:
+                said = f"checkpoints cannot be written ({fault.strerror}): the run goes on without them"
+                warnings.warn(said, stacklevel=2)
+            self.unsaved = True
 
     def _resumed(self) -> Evolution | None:
         """The run where its latest checkpoint left it; None if there is none to resume from."""
@@ -215,7 +243,7 @@ class Run:
         figures, arrays = loaded
         if figures["fingerprint"] != self._fingerprint():
             raise InputError(
-                "its checkpoints are of another table, seed or setting", path=self.folder, field="--resume"
+                "its checkpoints are of another table, seed, setting or version", path=self.folder, field="--resume"
             )
         self.context.progress.stage("resume")
         self.operators.stream.position = figures["position"]
@@ -245,6 +273,17 @@ class Run:
         self.stop.best, self.stop.since = evolution.best.cost, figures["since"] - 1
         self.saved = self.context.clock.spent()
         return evolution
+
+
+def settings_of(context: Context) -> dict[str, Any]:
+    """What shapes a run besides its table: method, attacker, seed, patterns to start from, the evolution's options.
+
+    Stops may change from run to run, and so may the machine.
+    """
+    asked = {f.name: getattr(context, f.name) for f in fields(context) if f.name not in SURROUNDINGS}
+    given = [hashlib.sha256(pattern.tobytes()).hexdigest() for pattern in context.start]
+    options = {name: context.options.get(name) for name in SHAPING}
+    return {"method": "circuits", "asked": asked, "start": given, "options": options}
 
 
 def ingredients_off(context: Context) -> frozenset[str]:

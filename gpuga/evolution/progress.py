@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpuga.audience import OFFICE
 from gpuga.context import Context
-from gpuga.errors import InputError
 from gpuga.evolution.engine import Evolution
 from gpuga.table.table import Table
 
@@ -23,7 +24,7 @@ class Reporter:
 
     def __post_init__(self) -> None:
         path = self.context.options.get("log")
-        self.log = None if path is None else Path(path)
+        self.log: Path | None = None if path is None else Path(path)
         self._write("", "a" if self.context.options.get("resume") else "w")
 
     def _write(self, text: str, mode: str = "a") -> None:
@@ -33,7 +34,8 @@ class Reporter:
             with open(self.log, mode, encoding="utf-8") as file:
                 file.write(text)
         except OSError as fault:
-            raise InputError(f"cannot be written ({fault.strerror})", path=self.log, field="--log") from None
+            warnings.warn(f"the log cannot be written ({fault.strerror}): the run goes on without it", stacklevel=2)
+            self.log = None
 
     def tell(self, run: Evolution, lower: int, diversity: float, **more: int) -> None:
         """Show a generation and write its row."""
@@ -45,11 +47,25 @@ class Reporter:
         self.context.progress.advance(1, **shown)
         self._write(json.dumps(row) + "\n")
 
+    def tell_settled(self, best: int, lower: int) -> None:
+        """The only row of a run that needed no generation."""
+        best, lower = best + self.base, lower + self.base
+        row = {
+            "audience": OFFICE,
+            "generation": 0,
+            "best": self.table.shown_cost(best),
+            "lower_bound": self.table.shown_cost(lower),
+            "gap": best / lower - 1 if lower > 0 else None,
+            "seconds": round(self.context.clock.spent(), 3),
+        }
+        self._write(json.dumps(row) + "\n")
+
     def _row(self, run: Evolution, lower: int, diversity: float) -> dict[str, Any]:
         record, best = run.logbook[-1], run.best.fitness.values[0] + self.base
         bound = lower + self.base
         spent = max(self.context.clock.spent(), 1e-6)
         return {
+            "audience": OFFICE,
             "generation": run.generation,
             "best": self.table.shown_cost(best),
             "mean": round(float(self.table.shown_cost(self.base)) + record["mean"] / self.table.weight_scale, 6),

@@ -171,7 +171,7 @@ def test_the_log_has_a_row_per_generation_and_no_values(plane: Table, tmp_path: 
     assert [row["generation"] for row in rows] == list(range(1, protection.found.generations + 1))
     assert rows[-1]["best"] == plane.shown_cost(protection.cost)
     assert set(rows[0]) == {
-        "generation", "best", "mean", "worst", "lower_bound", "gap", "evaluations",
+        "audience", "generation", "best", "mean", "worst", "lower_bound", "gap", "evaluations",
         "evaluations_per_second", "diversity", "seconds", "pool",
     }  # fmt: skip
 
