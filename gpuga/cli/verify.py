@@ -1,0 +1,81 @@
+"""`gpuga verify`: a proof of safety, checked by a small program of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpuga.cli.options import quiet_option, table_options
+
+if TYPE_CHECKING:
+    from gpuga.verify import Reading, Table
+
+
+@click.command()
+@table_options
+@click.argument("pattern", type=click.Path())
+@click.argument("proof", type=click.Path())
+@click.option("--strict", is_flag=True, help="Accept only a proof that levels are exceeded.")
+@click.option("--whole", is_flag=True, help="Accept only a proof against one who knows that values are whole.")
+@click.option("--protect-secondary", is_flag=True, help="Accept only a proof that covers secondaries.")
+@quiet_option
+def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
+    """Check the PROOF that protect --proof wrote for TABLE and PATTERN.
+
+    Give the options that say how to read TABLE as they were given to protect. The checker is one file,
+    gpuga/verify.py: it needs Python's standard library only, and can be copied out and run alone. Ends with exit code
+    0 when the proof is accepted and 1 when it is refused.
+    """
+    from gpuga import verify as checker
+    from gpuga.errors import InputError
+
+    wanted = {name: given[name] for name in ("strict", "whole", "protect_secondary")}
+    try:
+        trees = checker.files_by_dimension(given["hierarchy"])
+        reading = checker.Reading(given["levels"], given["weights"], given["total"], trees, given["ignore"])
+        table = _table(given["table"], reading)
+        suppressed = checker.read_pattern(_columns(pattern), table)
+        head, records = checker.read_proof(proof)
+        checker.demand(head, **wanted)
+        lines = checker.check(table, suppressed, head, records)
+    except checker.Unreadable as fault:
+        raise InputError(str(fault)) from None
+    except checker.Refused as fault:
+        lines = [f"refused: {fault}"]
+    if not quiet:
+        click.echo("\n".join([checker.NOTICE, *lines]))
+    return 0 if lines[0].startswith("accepted") else 1
+
+
+def _table(path: str, reading: Reading) -> Table:
+    from gpuga import verify as checker
+
+    return checker.long_table(_columns(path), reading) if _is_parquet(path) else checker.read_table(path, reading)
+
+
+def _columns(path: str) -> dict[str, list[str]]:
+    """The columns of a file as texts; those of Parquet as they would stand in a CSV file."""
+    from pathlib import Path
+
+    from gpuga import verify as checker
+    from gpuga.files.parquet import read_arrow
+    from gpuga.table.builders import frame_columns
+
+    if not _is_parquet(path):
+        return checker.sheet(path)
+    columns = frame_columns(read_arrow(Path(path)))
+    return {name: [_text(entry) for entry in column] for name, column in columns.items()}
+
+
+def _text(entry: object) -> str:
+    """A value as it would stand in a file; what is missing is blank."""
+    from gpuga.table.exact import is_missing
+
+    if is_missing(entry):
+        return ""
+    return repr(float(entry)) if isinstance(entry, float) else str(entry).strip()
+
+
+def _is_parquet(path: str) -> bool:
+    return path.lower().endswith(".parquet")
