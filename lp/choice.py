@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from .cuopt import Cuopt
 from .cuopt_probe import probe_cuopt
 from .highs import Highs
-from .solver import Answer, Floats, Model, Session, Solver, Status
+from .solver import Answer, Basis, Floats, Model, Session, Solver, Status
 
 NAMES = ("auto", "cuopt", "highs")
 TOLERANCE = 1e-3
@@ -104,6 +104,7 @@ class GuardedSession:
         self._warn, self._open_judge = warn, judge
         self._judge: Session | None = None
         self._first: Session | None = None
+        self._answered: Session | None = None
         try:
             self._first = first(model)
         except Exception as fault:  # a driver, a library or a server may fail in any way
@@ -131,11 +132,17 @@ class GuardedSession:
                 self._warn(f"failed ({type(fault).__name__})")
             else:
                 if answer.status is Status.OPTIMAL and satisfies(self._model, answer):
+                    self._answered = self._first
                     return answer
                 self._warn(f"gave no usable answer ({answer.status.value})")
         if self._judge is None:
             self._judge = self._open_judge(self._model)
+        self._answered = self._judge
         return self._judge.solve(seconds)
+
+    def basis(self) -> Basis | None:
+        """The basis of whoever answered last."""
+        return None if self._answered is None else self._answered.basis()
 
 
 def satisfies(model: Model, answer: Answer) -> bool:

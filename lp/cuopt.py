@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cuopt_probe import probe_cuopt
-from .solver import Answer, Floats, Model, Session, Status
+from .solver import Answer, Basis, Floats, Model, Session, Status
 
 STATUSES = {
     "Optimal": Status.OPTIMAL,
@@ -52,6 +52,10 @@ class CuoptSession:
         for name, value in {**self._settings, "time_limit": min(seconds, FOREVER)}.items():
             settings.set_parameter(name, value)
         return read_answer(self._cuopt.Solve(self.data_model(), settings))
+
+    def basis(self) -> Basis | None:
+        """None: a first-order method has no basis."""
+        return None
 
     def data_model(self) -> Any:
         """The model in cuOpt's own form: compressed rows, ranges as lower and upper bounds."""

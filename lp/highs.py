@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .solver import Answer, Floats, Model, Session, Status
+from .solver import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Answer, Basis, Floats, Model, Session, Status
 
 PRIMAL_SIMPLEX = 4
 DUAL_SIMPLEX = 1
@@ -61,7 +61,7 @@ class HighsSession:
         if not self._warm:
             self._model.clearSolver()
         answer = self._run(seconds)
-        if answer.status in (Status.INFEASIBLE, Status.FAILED) and self._solved_before:
+        if answer.status is Status.FAILED or (answer.status is Status.INFEASIBLE and self._solved_before):
             self._model.clearSolver()
             answer = self._run(seconds)
         self._solved_before = True
@@ -80,6 +80,17 @@ class HighsSession:
         if not (np.isfinite(x).all() and np.isfinite(dual).all()):
             return Answer(Status.FAILED, float("nan"), np.zeros(0), np.zeros(0))
         return Answer(status, objective, x, dual)
+
+    def basis(self) -> Basis | None:
+        """The basis of the last answer; interior points have none."""
+        found = self._model.getBasis()
+        if not found.valid:
+            return None
+        kinds = self._highspy.HighsBasisStatus
+        place = np.full(8, AT_ZERO, np.int8)
+        place[[int(kinds.kLower), int(kinds.kBasic), int(kinds.kUpper)]] = AT_LOWER, BASIC, AT_UPPER
+        column = place[np.array(list(map(int, found.col_status)), np.intp)]
+        return Basis(column, np.array([s == kinds.kBasic for s in found.row_status], bool))
 
 
 class Highs:
@@ -110,13 +121,39 @@ class Highs:
         return HighsSession(model, warm=False, interior=True)
 
 
+def solve_whole(model: Model, seconds: float = float("inf"), nodes: int | None = None) -> Answer:
+    """The model in whole numbers, by branch and bound; `x` is the best point where one was found, else empty.
+
+    Optimal is proven as far as the solver's floats go; a limit of time or nodes ends with `TIME_LIMIT`.
+    """
+    import highspy
+
+    highs = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.5)):
+        highs.setOptionValue(option, value)
+    if nodes is not None:
+        highs.setOptionValue("mip_max_nodes", nodes)
+    if seconds < float("inf"):
+        highs.setOptionValue("time_limit", max(seconds, 0.0))
+    lp = _highs_lp(highspy, model)
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * model.columns
+    highs.passModel(lp)
+    highs.run()
+    ended, kinds = highs.getModelStatus(), highspy.HighsModelStatus
+    limited = ended in (kinds.kTimeLimit, kinds.kIterationLimit, kinds.kSolutionLimit, kinds.kInterrupt)
+    status = Status.TIME_LIMIT if limited else _status(highspy, ended)
+    info = highs.getInfo()
+    found = status in (Status.OPTIMAL, Status.TIME_LIMIT) and np.isfinite(info.mip_gap)
+    x = np.array(highs.getSolution().col_value) if found else np.zeros(0)
+    return Answer(status, float(info.objective_function_value) if found else float("nan"), x, np.zeros(0))
+
+
 def _status(highspy: Any, status: Any) -> Status:
     kinds = highspy.HighsModelStatus
     return {
         kinds.kOptimal: Status.OPTIMAL,
         kinds.kInfeasible: Status.INFEASIBLE,
         kinds.kUnbounded: Status.UNBOUNDED,
-        kinds.kUnboundedOrInfeasible: Status.UNBOUNDED,
         kinds.kTimeLimit: Status.TIME_LIMIT,
     }.get(status, Status.FAILED)
 

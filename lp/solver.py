@@ -57,6 +57,21 @@ class Model:
         return len(self.row_lower)
 
 
+AT_LOWER, BASIC, AT_UPPER, AT_ZERO = -1, 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The simplex basis of a vertex: which columns and rows are basic, and on which bound the others stand.
+
+    `column` int8[n] is `AT_LOWER`, `BASIC`, `AT_UPPER` or `AT_ZERO` (free and not basic); `row` bool[m] says which rows
+    have a basic slack. With it, whoever wants the vertex exactly needs none of the floats.
+    """
+
+    column: NDArray[np.int8]
+    row: NDArray[np.bool_]
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """What a solver says: a status, a point and its row duals (empty unless optimal)."""
@@ -78,6 +93,9 @@ class Session(Protocol):
 
     def solve(self, seconds: float = float("inf")) -> Answer:
         """Solve the model as it stands."""
+
+    def basis(self) -> Basis | None:
+        """The basis of the last answer, None where it is no vertex."""
 
 
 class Solver(Protocol):

@@ -22,7 +22,7 @@ from gpuga.lp.projection import Floats, Kernel
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
-from gpuga.safety.witness import Ground, Witnesses, hold, witness_of
+from gpuga.safety.witness import Ground, Witnesses, hold, together, witness_of
 from gpuga.table.table import Ints, Mask, Table
 
 LEAST_TASKS = 200
@@ -66,7 +66,7 @@ def boosted_for(table: Table, tasks: Tasks, context: Context) -> Boosted:
 
 def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
     """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
-    nothing = Boosted(_together([]), np.full(len(tasks), -1, np.int64))
+    nothing = Boosted(together([]), np.full(len(tasks), -1, np.int64))
     if len(tasks) < LEAST_TASKS:
         return nothing
     pattern = Pattern.of(table)
@@ -88,7 +88,7 @@ def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
         context.progress.advance()
         if number and int((proven_by >= 0).sum()) == before:
             break
-    return Boosted(_together(made), proven_by)
+    return Boosted(together(made), proven_by)
 
 
 def note(witness: Witnesses, tasks: Tasks, proven_by: Ints, number: int) -> bool:
@@ -198,11 +198,3 @@ class Pattern:
             return None
         witness = witness_of(self.cells, amounts * share, parts * SHARE)
         return witness if hold(self.ground, witness)[0] else None
-
-
-def _together(witnesses: list[Witnesses]) -> Witnesses:
-    start = np.cumsum([0, *(len(w.cell) for w in witnesses)]).astype(np.int64)
-    cells = [w.cell for w in witnesses] or [np.zeros(0, np.int32)]
-    amounts = [w.amount for w in witnesses] or [np.zeros(0, np.int64)]
-    denominators = np.array([int(w.denominator[0]) for w in witnesses], np.int64)
-    return Witnesses(start, np.concatenate(cells), np.concatenate(amounts), denominators)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Model, Session, Solver, Status
-from gpuga.safety.witness import Ground, Witnesses, exact_witness
+from gpuga.lp.solver import Answer, Model, Session, Solver, Status
+from gpuga.safety.basis import Solution
+from gpuga.safety.exact_lp import IntegerProgram
+from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 
@@ -58,8 +61,8 @@ class CheapestChange:
         used, inverse = np.unique(line[entries], return_inverse=True)
         index = inverse.astype(np.int32)
         zeros = np.zeros(len(used))
-        self._start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        self._index, self._coef = index, coef[entries]
+        both = (np.concatenate([coef[entries], -coef[entries]]), np.concatenate([index, index]), begins)
+        self._both_ways = csc_array(both, shape=(len(used), 2 * len(self.cells)))
         cost = self._cost()
         model = Model(
             cost=np.concatenate([cost, cost]),
@@ -90,8 +93,8 @@ class CheapestChange:
     def find(self, cell: int, direction: int, need: int, seconds: float = float("inf")) -> Witnesses | None:
         """The cheapest exact change that moves `cell` by `need` in `direction`, or None where there is none.
 
-        The solver's point is made exact; where that fails (a fraction it cannot name), the change is
-        given up, and the caller decides what to do.
+        The solver's basis is solved exactly; where the vertex leaves its bounds within the solver's tolerance, the
+        change is given up, and the caller decides what to do.
         """
         column, count = int(self.column[cell]), len(self.cells)
         if column < 0:
@@ -104,5 +107,23 @@ class CheapestChange:
         self._session.set_bounds(columns, np.zeros(2), np.array([self._rise[column], self._fall[column]]))
         if answer.status is not Status.OPTIMAL:
             return None
-        change = (answer.x[:count] - answer.x[count:]) * self.unit
-        return exact_witness(self.ground, self.cells, change, self._start, self._index, self._coef)
+        return self._exactly(answer, column if direction > 0 else column + count, need)
+
+    def _exactly(self, answer: Answer, fixed: int, need: int) -> Witnesses | None:
+        """The vertex of the session's basis as a change of the table, None where it does not hold exactly."""
+        count, basis = len(self.cells), self._session.basis()
+        point: Solution | None
+        if basis is None:  # a solver without bases: its floats are a proposal like any other
+            point = rationalise(answer.x * self.unit)
+        else:
+            lower = np.zeros(2 * count, np.int64)
+            upper = np.concatenate([self.table.up[self.cells], self.table.down[self.cells]])
+            other = fixed + count if fixed < count else fixed - count
+            lower[fixed], upper[fixed], upper[other] = need, need, 0
+            vertex = IntegerProgram(self._both_ways, lower, upper).at(basis)
+            point = None if vertex is None else vertex.point()
+        if point is None:
+            return None
+        amounts, denominator = point
+        witness = witness_of(self.cells, amounts[:count] - amounts[count:], denominator)
+        return witness if hold(self.ground, witness)[0] else None

@@ -25,8 +25,8 @@ from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import get_backend
 from gpuga.protection import Found
-from gpuga.safety.audit import Rule
 from gpuga.safety.boxes import box_grid
+from gpuga.safety.evidence import Rule
 from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table

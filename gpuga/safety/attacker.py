@@ -1,23 +1,45 @@
 """The attacker: one linear program per pattern, whose answers become exact witnesses and exact bounds.
 
-Variables are the deviations of the suppressed cells, rows the lines that hold any. What the solver
-says is only a proposal. A point becomes a witness when it holds in integers; a dual becomes an upper
-bound on the attacker's reach, summed in rationals. A question that neither settles is left undecided,
-and undecided never means safe.
+Variables are the deviations of the suppressed cells, rows the equations that hold any. The solver's floats are never
+read: its basis is solved again in exact arithmetic (`exact_lp`). What comes out is a witness as far as it holds, and a
+bound on the attacker's reach. Where the two do not meet, because the solver's tolerance hid the difference, the
+program is magnified around the exact point and solved again (iterative refinement, Gleixner et al. 2016). A question
+that neither settles is left undecided, and undecided never means safe.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
-from gpuga.lp.highs import Highs
+from gpuga.lp.highs import Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
-from gpuga.safety.witness import Ground, Witnesses, exact_witness, rationalise
+from gpuga.safety.basis import Solution
+from gpuga.safety.exact_lp import IntegerProgram, Vertex
+from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
+
+ROUNDS = 8
+"""How often a program is magnified before its question is left undecided."""
+
+ZOOM = 2.0**24
+"""How much a program is magnified at a time, at most."""
+
+
+FAR = 2**58
+"""Where a cell has no limit for the solver but no ray shows it, how far it is asked to go."""
+
+
+FARTHEST_WHOLE = 2**40
+"""How far cells may move in an integer program: beyond that its floats could not tell whole numbers."""
+
+NODES = 2_000
+"""Branch-and-bound nodes for one question in whole numbers: a count, so that the same question ends the same way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +58,13 @@ class Reach:
 class Attacker:
     """The attacker on one pattern; keeps one warm model for all questions."""
 
-    def __init__(self, table: Table, suppressed: Mask, solver: Solver | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        suppressed: Mask,
+        solver: Solver | None = None,
+        expired: Callable[[], bool] = bool,
+    ) -> None:
         self.table = table
         self.suppressed = suppressed
         self.cells = np.flatnonzero(suppressed).astype(np.int32)
@@ -46,59 +74,80 @@ class Attacker:
         self.up, self.down = table.up[self.cells], table.down[self.cells]
         self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e4)
         self.solver = solver or Highs()
+        self.expired = expired
         self.solves = 0
-        self._matrix()
+        self.matrix = self._matrix()
         self._session: Session | None = None
-        self._objective: int | None = None
+        self._priced = np.zeros(0, np.int32)
 
-    def _matrix(self) -> None:
-        """The lines restricted to suppressed cells, in compressed columns, lines renumbered."""
+    def _matrix(self) -> csc_array:
+        """The equations restricted to suppressed cells, renumbered."""
         lines = self.table.lines
         kept = self.suppressed[lines.cell]
         used, row = np.unique(lines.line_of_entry[kept], return_inverse=True)
         column = self.column[lines.cell[kept]]
-        order = np.lexsort((row, column))
-        self.rows = len(used)
-        self.index = row[order].astype(np.int32)
-        self.coef = lines.coef[kept][order]
-        counts = np.bincount(column, minlength=len(self.cells))
-        self.start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-
-    def _open(self) -> Session:
-        def bound(room: Ints) -> NDArray[np.float64]:
-            return np.where(room >= INFINITE, np.inf, room / self.unit)
-
-        zeros = np.zeros(self.rows)
-        model = Model(
-            cost=np.zeros(len(self.cells)),
-            lower=-bound(self.down),
-            upper=bound(self.up),
-            row_lower=zeros,
-            row_upper=zeros,
-            start=self.start,
-            index=self.index,
-            value=self.coef.astype(np.float64),
-            maximise=True,
-        )
-        return self.solver.session(model)
+        matrix = csc_array((lines.coef[kept], (row, column)), shape=(len(used), len(self.cells)), dtype=np.int64)
+        matrix.sum_duplicates()
+        return matrix
 
     def reach(
         self, cell: int, direction: int, need: int, seconds: float = float("inf"), *, or_nothing: bool = False
     ) -> Reach:
-        """How far `cell` can move in `direction`; where there is no limit, a witness of `need` is asked for.
+        """How far `cell` can move in `direction`; where there is no limit, a witness of `need` comes along.
 
-        With `or_nothing` an answer that clearly misses `need` is not made exact, and none gets a bound: that saves most
-        of the work.
+        With `or_nothing` only whether it can move by `need` matters: the answer goes no further than that.
         """
         column = int(self.column[cell])
-        answer = self._solve(column, direction, seconds)
-        if answer.status is Status.UNBOUNDED:
-            return self._reach_far(column, direction, need, seconds)
-        if answer.status is not Status.OPTIMAL:
+        self._price({column: float(direction)})
+        if or_nothing:
+            return self._capped(column, direction, need, seconds)
+        reach = self._settled(self._program(), column, direction, None, seconds)
+        return self._without_limit(column, direction, need, seconds) if reach.unbounded else reach
+
+    def shared(self, cells: Ints, direction: NDArray[np.int8], need: Ints, seconds: float) -> Witnesses | None:
+        """One exact change that moves many cells at once, each towards `need` in its direction, or None."""
+        columns = self.column[cells]
+        goal = need + np.maximum(need // 1024, 1)
+        low, high = -self.down, self.up.copy()
+        up = direction > 0
+        high[columns[up]] = np.minimum(high[columns[up]], goal[up])
+        low[columns[~up]] = np.maximum(low[columns[~up]], -goal[~up])
+        self._price(dict(zip(columns.tolist(), (direction / np.maximum(need / self.unit, 1e-9)).tolist(), strict=True)))
+        self._bound(columns, low[columns], high[columns])
+        try:
+            answer = self._solve(seconds)
+            if answer.status is not Status.OPTIMAL:
+                return None
+            vertex = self._vertex(IntegerProgram(self.matrix, low, high))
+            point = None if vertex is None else vertex.point()
+            return None if point is None else self._inside(point)
+        finally:
+            self._bound(columns, -self.down[columns], self.up[columns])
+
+    def whole_reach(self, cell: int, direction: int, need: int | None, seconds: float = float("inf")) -> Reach:
+        """How far a cell can move in whole numbers of units, up to `need` where given, by an integer program.
+
+        The witness is exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
+        """
+        column = int(self.column[cell])
+        low, high = (np.clip(bound, -FARTHEST_WHOLE, FARTHEST_WHOLE) for bound in (-self.down, self.up))
+        if need is not None and direction > 0:
+            high[column] = min(need, int(high[column]))
+        elif need is not None:
+            low[column] = max(-need, int(low[column]))
+        cost = np.zeros(len(self.cells))
+        cost[column] = direction
+        zeros = np.zeros(self.matrix.shape[0])
+        model = Model(cost, low.astype(float), high.astype(float), zeros, zeros, *self._compressed(), maximise=True)
+        self.solves += 1
+        answer = solve_whole(model, seconds, NODES)
+        if answer.status not in (Status.OPTIMAL, Status.TIME_LIMIT) or not len(answer.x):
             return Reach(Fraction(0), None, None)
-        if or_nothing and answer.objective * self.unit < need - 1e-3 * max(1.0, abs(need)):
-            return Reach(Fraction(0), None, None)
-        return self._exactly(answer, column, direction, bounded=not or_nothing)
+        witness = self._inside((np.rint(answer.x).astype(np.int64), 1))
+        if witness is None or witness.denominator[0] != 1:
+            return Reach(Fraction(0), None, Fraction(0) if answer.status is Status.OPTIMAL else None)
+        attained = self._moved(witness, column, direction)
+        return Reach(attained, witness, attained if answer.status is Status.OPTIMAL else None)
 
     def publish(self, cells: Ints) -> None:
         """From now on the attacker knows these cells."""
@@ -110,64 +159,178 @@ class Attacker:
         self._set_room(cells, self.table.up[cells], self.table.down[cells])
 
     def _set_room(self, cells: Ints, up: Ints, down: Ints) -> None:
-        if self._session is None:
-            self._session = self._open()
         columns = self.column[cells]
         self.up[columns] = self.ground.up[cells] = up
         self.down[columns] = self.ground.down[cells] = down
-        low, high = (np.where(room >= INFINITE, np.inf, room / self.unit) for room in (down, up))
-        self._session.set_bounds(columns, -low, high)
+        self._bound(columns, -down, up)
 
-    def _solve(self, column: int, direction: int, seconds: float) -> Answer:
-        if self._session is None:
-            self._session = self._open()
-        columns, costs = [column], [float(direction)]
-        if self._objective is not None and self._objective != column:
-            columns.insert(0, self._objective)
-            costs.insert(0, 0.0)
-        self._session.set_cost(np.array(columns, np.int32), np.array(costs))
-        self._objective = column
-        self.solves += 1
-        return self._session.solve(seconds)
+    def _program(self) -> IntegerProgram:
+        return IntegerProgram(self.matrix, -self.down, self.up.copy())
 
-    def _reach_far(self, column: int, direction: int, need: int, seconds: float) -> Reach:
-        """The reach of a cell without limit: bounded for one solve at what is asked for."""
-        assert self._session is not None
-        at = np.array([column], np.int32)
-        goal = max(need, 1) / self.unit
-        lower = -self.down[column] / self.unit if self.down[column] < INFINITE else -np.inf
-        upper = self.up[column] / self.unit if self.up[column] < INFINITE else np.inf
-        room = (lower, goal) if direction > 0 else (-goal, upper)
-        self._session.set_bounds(at, np.array([room[0]]), np.array([room[1]]))
-        answer = self._session.solve(seconds)
-        self._session.set_bounds(at, np.array([lower]), np.array([upper]))
-        if answer.status is not Status.OPTIMAL:
-            return Reach(Fraction(0), None, None)
-        reach = self._exactly(answer, column, direction)
-        return Reach(reach.attained, reach.witness, None, unbounded=reach.attained >= need)
+    def _capped(self, column: int, direction: int, goal: int, seconds: float) -> Reach:
+        """Whether a cell can move by `goal`: the program goes no further than that."""
+        program, at = self._program(), np.array([column])
+        if direction > 0:
+            program.upper[column] = min(goal, int(program.upper[column]))
+        else:
+            program.lower[column] = max(-goal, int(program.lower[column]))
+        self._bound(at, program.lower[at], program.upper[at])
+        try:
+            return self._settled(program, column, direction, goal, seconds)
+        finally:
+            self._bound(at, -self.down[at], self.up[at])
 
-    def _exactly(self, answer: Answer, column: int, direction: int, *, bounded: bool = True) -> Reach:
-        witness = exact_witness(self.ground, self.cells, answer.x * self.unit, self.start, self.index, self.coef)
-        attained = Fraction(0)
-        if witness is not None:
-            cells, amounts, denominator = witness.one(0)
-            at = np.flatnonzero(cells == self.cells[column])
-            attained = Fraction(direction * int(amounts[at[0]]), denominator) if len(at) else Fraction(0)
-        bound = self._dual_bound(answer.row_dual, column, direction) if bounded else None
+    def _without_limit(self, column: int, direction: int, need: int, seconds: float) -> Reach:
+        """A cell that the solver finds no limit for: a ray proves it, and shows a change by `need`."""
+        everywhere, length = np.arange(len(self.cells)), max(1, round(self.unit))
+        ray = IntegerProgram(
+            self.matrix, np.where(self.down < INFINITE, 0, -INFINITE), np.where(self.up < INFINITE, 0, INFINITE)
+        )
+        if direction > 0:
+            ray.upper[column] = min(length, int(ray.upper[column]))
+        else:
+            ray.lower[column] = max(-length, int(ray.lower[column]))
+        self._bound(everywhere, ray.lower, ray.upper)
+        try:
+            found = self._settled(ray, column, direction, length, seconds)
+        finally:
+            self._bound(everywhere, -self.down, self.up)
+        if found.witness is None or found.attained < length:
+            return self._capped(column, direction, FAR, seconds)
+        goal = Fraction(max(need, 1))
+        return Reach(goal, times(found.witness, goal / found.attained), None, unbounded=True)
+
+    def _settled(self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float) -> Reach:
+        """The reach of a program that is set up in the session, to the goal or as far as it goes."""
+        attained, witness, bound = Fraction(0), None, None
+        zoom, magnified = 1.0, False
+        try:
+            for _ in range(ROUNDS):
+                answer = self._solve(seconds)
+                if answer.status is Status.UNBOUNDED and not magnified:
+                    return Reach(Fraction(0), None, None, unbounded=True)
+                if answer.status is not Status.OPTIMAL:
+                    break
+                vertex = self._vertex(program)
+                point = self._read(answer) if vertex is None else vertex.point()
+                made = None if point is None else self._inside(point)
+                if made is not None and (moved := self._moved(made, column, direction)) > attained:
+                    attained, witness = moved, made
+                if vertex is None or point is None or (goal is not None and attained >= goal):
+                    break
+                priced = vertex.reduced(column, direction)
+                proven = None if priced is None else vertex.bound_of(priced)
+                bound = proven if bound is None else bound if proven is None else min(bound, proven)
+                if bound is not None and (bound <= attained or (goal is not None and bound <= goal - 1)):
+                    break
+                if priced is None or self.expired():
+                    break
+                zoom, magnified = self._magnify(program, point, priced, zoom), True
+        finally:
+            if magnified:
+                everywhere = np.arange(len(self.cells))
+                self._bound(everywhere, -self.down, self.up)
         return Reach(attained, witness, bound)
 
-    def _dual_bound(self, dual: NDArray[np.float64], column: int, direction: int) -> Fraction | None:
-        """`sum(max over the box of reduced cost * deviation)`: no attacker goes further. None: not finite."""
-        proposal = rationalise(dual)
-        if proposal is None or not len(self.coef):
-            return None if proposal is None else Fraction(int((self.up if direction > 0 else self.down)[column]))
-        y, denominator = proposal
-        reduced = -np.add.reduceat(np.append(self.coef * y[self.index], 0), self.start[:-1])
-        reduced[np.diff(self.start) == 0] = 0
-        reduced[column] += direction * denominator
-        room = np.where(reduced > 0, self.up, self.down)
-        moving = reduced != 0
-        if (room[moving] >= INFINITE).any():
+    def _moved(self, witness: Witnesses, column: int, direction: int) -> Fraction:
+        cells, amounts, denominator = witness.one(0)
+        at = np.flatnonzero(cells == self.cells[column])
+        return Fraction(direction * int(amounts[at[0]]), denominator) if len(at) else Fraction(0)
+
+    def _read(self, answer: Answer) -> Solution | None:
+        """The floats of a solver that has no basis: a proposal like any other."""
+        if len(answer.x) != len(self.cells):
             return None
-        total = sum(abs(r) * c for r, c in zip(reduced[moving].tolist(), room[moving].tolist(), strict=True))
-        return Fraction(total, denominator)
+        return rationalise(answer.x * self.unit)
+
+    def _magnify(self, program: IntegerProgram, point: Solution, priced: Solution, zoom: float) -> float:
+        """Set the session to what the exact point still misses of bounds and prices, enlarged; returns the zoom."""
+        amounts, denominator = point[0].astype(object), point[1]
+        room = [
+            np.where(np.abs(bound) < INFINITE, bound.astype(object) * denominator - amounts, np.sign(bound) * INFINITE)
+            for bound in (program.lower, program.upper)
+        ]
+        finite = [np.abs(bound) < INFINITE for bound in (program.lower, program.upper)]
+        over = max(int(room[0][finite[0]].max(initial=0)), int((-room[1][finite[1]]).max(initial=0)), 0)
+        zoom *= ZOOM
+        if over:
+            zoom = min(zoom, max(1.0, float(Fraction(int(self.unit) * denominator, over))))
+        scale = Fraction(zoom) / Fraction(self.unit) / denominator
+        low, high = (
+            np.array([_float(r * scale) if f else float(np.sign(r)) * np.inf for r, f in zip(rooms, kept, strict=True)])
+            for rooms, kept in zip(room, finite, strict=True)
+        )
+        session, everywhere = self._open(), np.arange(len(self.cells), dtype=np.int32)
+        session.set_bounds(everywhere, low, high)
+        costs, over_costs = priced
+        part = Fraction(ZOOM) / over_costs
+        session.set_cost(everywhere, np.array([_float(c * part) for c in costs.tolist()]))
+        self._priced = everywhere
+        return zoom
+
+    def _floats(self, bound: Ints) -> NDArray[np.float64]:
+        far = np.abs(bound) >= INFINITE
+        return np.asarray(np.where(far, np.copysign(np.inf, bound.astype(float)), bound / self.unit), np.float64)
+
+    def _open(self) -> Session:
+        if self._session is None:
+            zeros = np.zeros(self.matrix.shape[0])
+            start, index, value = self._compressed()
+            model = Model(
+                cost=np.zeros(len(self.cells)),
+                lower=self._floats(-self.down),
+                upper=self._floats(self.up),
+                row_lower=zeros,
+                row_upper=zeros,
+                start=start,
+                index=index,
+                value=value,
+                maximise=True,
+            )
+            self._session = self.solver.session(model)
+        return self._session
+
+    def _compressed(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+        """The matrix as a solver takes it."""
+        matrix = self.matrix
+        return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
+
+    def _price(self, costs: dict[int, float]) -> None:
+        """The objective: these columns, all others nothing."""
+        session = self._open()
+        columns = dict.fromkeys(self._priced.tolist(), 0.0) | costs
+        session.set_cost(np.array(list(columns), np.int32), np.array(list(columns.values())))
+        self._priced = np.array(list(costs), np.int32)
+
+    def _bound(self, columns: NDArray[np.integer], lower: Ints, upper: Ints) -> None:
+        if len(columns):
+            self._open().set_bounds(columns.astype(np.int32), self._floats(lower), self._floats(upper))
+
+    def _solve(self, seconds: float) -> Answer:
+        self.solves += 1
+        return self._open().solve(seconds)
+
+    def _vertex(self, program: IntegerProgram) -> Vertex | None:
+        basis = self._open().basis()
+        return None if basis is None else program.at(basis, self.expired)
+
+    def _inside(self, point: Solution) -> Witnesses | None:
+        """A point of the equations as a witness, drawn towards the true table until it keeps all bounds."""
+        witness = witness_of(self.cells, *point)
+        if not len(witness.cell):
+            return None
+        factor = stretch(self.ground, witness, 0)
+        if factor < 1:
+            made = times(witness, factor) if factor > 0 else None
+            if made is None:
+                return None
+            witness = made
+        return witness if hold(self.ground, witness)[0] else None
+
+
+def _float(number: Fraction) -> float:
+    """The nearest float; what is out of reach of floats, and of any solver, is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf

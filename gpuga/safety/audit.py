@@ -14,23 +14,32 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.safety.attacker import Attacker, Reach
+from gpuga.safety.evidence import Evidence, Rule, SafetyProof
+from gpuga.safety.flow import extreme
+from gpuga.safety.model import AttackerModel, in_whole_units, knows_whole, with_level_zero
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
-from gpuga.safety.witness import Ground, Witnesses, hold, reversal
+from gpuga.safety.witness import Witnesses
 from gpuga.table.plane import plane_of, suppressed_grid
-from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.table import INFINITE, Mask, Table
+
+FEW = 6
+"""With fewer open cells than this, each is asked on its own."""
+
+PATIENCE = 3
+"""Changes of many cells at once that may settle next to nothing before cells are asked one by one."""
 
 
 @dataclass(frozen=True)
 class CellAudit:
     """One suppressed cell: its verdict and, where asked for, what the attacker can narrow it down to.
 
-    `min` and `max` are in the user's units; None is "no limit" (or "not asked for", see `Audit.intervals`).
+    `min` and `max` are in the user's units; None is "no limit" (or "not asked for", see `Audit.intervals`). Where the
+    time ended first, `exact` is false and the interval may be wider than shown.
     """
 
     cell: int
@@ -38,155 +47,31 @@ class CellAudit:
     safe: bool
     min: Fraction | None = None
     max: Fraction | None = None
+    exact: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """The verdict on a pattern. `audited` counts the sensitive cells that were judged: all of them."""
+    """The verdict on a pattern. `audited` counts the sensitive cells that were judged: all of them.
+
+    `undecided` are the cells that were neither shown to be safe nor refuted, because the time ended or no exact answer
+    was found: they count as not safe. `whole` says whether the attacker knew that values are whole numbers; `proof`
+    holds a witness for every requirement of a safe pattern, if that was asked for.
+    """
 
     safe: bool
     audited: int
     cells: tuple[CellAudit, ...]
     intervals: bool
     solves: int = 0
+    undecided: tuple[int, ...] = ()
+    whole: bool = False
+    proof: SafetyProof | None = None
 
     @cached_property
     def unsafe(self) -> tuple[int, ...]:
         """The cells that the pattern does not protect."""
         return tuple(c.cell for c in self.cells if not c.safe)
-
-
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """What must be shown of each suppressed cell, as least rises, falls and widths in units (int64[n]).
-
-    The strict reading asks for more than the level; a width of 1 unit over nothing stands for "not
-    determined", which any movement at all satisfies.
-    """
-
-    cells: Ints
-    rise: Ints
-    fall: Ints
-    width: Ints
-    strict: bool
-
-    @classmethod
-    def of(cls, table: Table, suppressed: Mask, strict: bool, protect_secondary: bool) -> Rule:
-        """The levels of all sensitive cells and, if wanted, that no secondary is exactly determined."""
-        levels = table.levels
-        secondary = suppressed & ~table.primary
-        judged = suppressed if protect_secondary else table.primary
-        none = np.int64(-1)  # nothing is asked for, not even in the strict reading
-        return cls(
-            cells=np.flatnonzero(judged),
-            rise=np.where(table.primary, levels.upper, none),
-            fall=np.where(table.primary, levels.lower, none),
-            width=np.where(
-                table.primary, np.where(levels.sliding > 0, levels.sliding, none), np.where(secondary, 0, none)
-            ),
-            strict=strict,
-        )
-
-    def short(self, room: Ints, asked: Ints) -> Mask:
-        """Whether rooms in whole units fall short of what is asked for, cell by cell."""
-        return np.asarray((asked >= 0) & ((room <= asked) if self.strict else (room < asked)))
-
-    def met(self, reached: Fraction | int, asked: int, strict: bool | None = None) -> bool:
-        """Whether a reach satisfies a level."""
-        return reached > asked if (self.strict if strict is None else strict) else reached >= asked
-
-
-class Evidence:
-    """What has been shown so far: the best exact rises and falls of every cell."""
-
-    def __init__(self, table: Table, rule: Rule) -> None:
-        self.table, self.rule = table, rule
-        self.rise: dict[int, Fraction] = {}
-        self.fall: dict[int, Fraction] = {}
-        self.whole_rise = np.zeros(len(table), np.int64)
-        self.whole_fall = np.zeros(len(table), np.int64)
-
-    def reached(self, cell: int, direction: int) -> Fraction:
-        """The best rise (or fall) shown."""
-        whole = int((self.whole_rise if direction > 0 else self.whole_fall)[cell])
-        return max(Fraction(whole), (self.rise if direction > 0 else self.fall).get(cell, Fraction(0)))
-
-    def note_whole(self, cells: NDArray[np.integer], direction: NDArray[np.integer], reach: Ints) -> None:
-        """Many reaches in whole units at once."""
-        up = direction > 0
-        np.maximum.at(self.whole_rise, cells[up], reach[up])
-        np.maximum.at(self.whole_fall, cells[~up], reach[~up])
-
-    def note_proof(self, ground: Ground, proof: Witnesses) -> None:
-        """What proposed witnesses show, of those that hold exactly; parts of a unit are left out."""
-        length = np.diff(proof.start)
-        held = np.repeat(hold(ground, proof), length)
-        amount = proof.amount[held]
-        reach = np.abs(amount) // np.repeat(proof.denominator, length)[held]
-        self.note_whole(proof.cell[held], np.sign(amount), reach)
-
-    def unsettled(self, cells: Ints) -> list[int]:
-        """Those of the cells that are not yet shown to be safe."""
-        rule, rise, fall = self.rule, self.whole_rise[cells], self.whole_fall[cells]
-        extra = 1 if rule.strict else 0
-        wide = np.where(self.table.primary[cells], rule.width[cells] + extra, 1)
-        shown = (
-            ((rule.rise[cells] < 0) | (rise >= rule.rise[cells] + extra))
-            & ((rule.fall[cells] < 0) | (fall >= rule.fall[cells] + extra))
-            & ((rule.width[cells] < 0) | (rise + fall >= wide))
-        )
-        return [c for c in cells[~shown].tolist() if not self.settled(c)]
-
-    def note(self, cell: int, direction: int, reach: Fraction) -> None:
-        """One more reach, if it is better."""
-        if reach > self.reached(cell, direction):
-            (self.rise if direction > 0 else self.fall)[cell] = reach
-
-    def asked(self, cells: Ints, direction: NDArray[np.int8]) -> Ints:
-        """The least whole numbers of units that settle directions of cells; 0 where nothing is asked."""
-        level = np.where(direction > 0, self.rule.rise[cells], self.rule.fall[cells])
-        return np.where(level < 0, 0, level + (1 if self.rule.strict else 0)).astype(np.int64)
-
-    def asks_width(self, cell: int) -> bool:
-        """Whether the width of a cell's interval matters."""
-        return bool(self.rule.width[cell] >= 0)
-
-    def open_directions(self, cell: int) -> list[int]:
-        """The directions in which a cell still has to be shown to move further."""
-        rule = self.rule
-        open_ = []
-        if rule.rise[cell] >= 0 and not rule.met(self.reached(cell, 1), int(rule.rise[cell])):
-            open_.append(1)
-        if rule.fall[cell] >= 0 and not rule.met(self.reached(cell, -1), int(rule.fall[cell])):
-            open_.append(-1)
-        if not open_ and not self.wide(cell):
-            open_ = [1, -1]
-        return open_
-
-    def wide(self, cell: int) -> bool:
-        """Whether the width of a cell's interval is shown to suffice."""
-        asked = int(self.rule.width[cell])
-        if asked < 0:
-            return True
-        secondary = not self.table.primary[cell]
-        width = self.reached(cell, 1) + self.reached(cell, -1)
-        return self.rule.met(width, asked, strict=True if secondary else None)
-
-    def settled(self, cell: int) -> bool:
-        """Whether a cell is shown to be safe."""
-        return not self.open_directions(cell)
-
-    def use(self, attacker: Attacker, witness: Witnesses, cells: Sequence[int]) -> None:
-        """Try one witness, and its reverse as far as it goes, on all open cells."""
-        moved, amounts, denominator = witness.one(0)
-        amount_of = dict(zip(moved.tolist(), amounts.tolist(), strict=True))
-        back = reversal(attacker.ground, witness, 0)
-        for cell in cells:
-            amount = amount_of.get(cell, 0)
-            if amount:
-                direction = 1 if amount > 0 else -1
-                self.note(cell, direction, Fraction(abs(amount), denominator))
-                self.note(cell, -direction, back * abs(amount) / denominator)
 
 
 def check_pattern(table: Table, suppressed: Mask) -> None:
@@ -205,39 +90,67 @@ def audit(
     *,
     strict: bool = False,
     protect_secondary: bool = False,
+    whole: str = "auto",
+    level_zero: str = "exact",
     intervals: bool = True,
+    proofs: bool = False,
     proof: Witnesses | None = None,
     context: Context | None = None,
 ) -> Audit:
     """Judge a pattern (bool[n], primaries included): is every sensitive cell protected?
 
-    With `intervals` every suppressed cell also gets the attacker's interval; without, only verdicts. `proof` are
-    witnesses that someone proposes: each is checked exactly before it counts, and none is needed.
+    With `intervals` every suppressed cell also gets the attacker's interval; without, only verdicts. `proofs` keeps a
+    witness for every requirement. `proof` are witnesses that someone proposes: each is checked exactly before it
+    counts, and none is needed. `whole` says whether the attacker knows that values are whole numbers, `level_zero` what
+    sensitive cells without any level need (`safety.model`). What the context's clock leaves no time for is undecided.
     """
+    judged = with_level_zero(table, level_zero, strict)
+    model = AttackerModel(strict, protect_secondary, knows_whole(table, whole))
+    if model.whole and (proofs or plane_of(judged) is None):
+        judged = in_whole_units(judged, strict)
+    return judge(judged, suppressed, model, intervals=intervals, proofs=proofs, proof=proof, context=context)
+
+
+def judge(
+    table: Table,
+    suppressed: Mask,
+    model: AttackerModel,
+    *,
+    intervals: bool = False,
+    proofs: bool = False,
+    proof: Witnesses | None = None,
+    context: Context | None = None,
+) -> Audit:
+    """As `audit`, for a table that is as the attacker must be judged on it already."""
     context = context or Context()
     suppressed = np.asarray(suppressed, bool)
     check_pattern(table, suppressed)
-    rule = Rule.of(table, suppressed, strict, protect_secondary)
-    evidence = Evidence(table, rule)
+    evidence = Evidence(table, suppressed, model, proofs)
+    solves, refuted = _collect(table, suppressed, evidence, context, proof)
+    cells = evidence.rule.cells
+    bad = set(evidence.unsettled(cells))
+    undecided = tuple(sorted(bad - refuted))
+    kept = evidence.proof() if proofs and not bad else None
     if intervals:
-        return _with_intervals(table, suppressed, rule, evidence, context)
-    solves, refuted = _judge(table, suppressed, evidence, context, proof)
-    bad = refuted | set(evidence.unsettled(rule.cells))
-    cells = tuple(CellAudit(c, _kind(table, c), c not in bad) for c in rule.cells.tolist())
-    return Audit(not bad, len(table.sensitive), cells, False, solves)
+        reaches, more = _intervals(table, suppressed, evidence, context)
+        reported = tuple(_reported(table, c, c not in bad, *both) for c, both in reaches.items())
+        solves += more
+    else:
+        reported = tuple(CellAudit(c, _kind(table, c), c not in bad) for c in cells.tolist())
+    return Audit(not bad, len(table.sensitive), reported, intervals, solves, undecided, model.whole, kept)
 
 
 def _kind(table: Table, cell: int) -> str:
     return "primary" if table.primary[cell] else "secondary"
 
 
-def _judge(
+def _collect(
     table: Table, suppressed: Mask, evidence: Evidence, context: Context, proof: Witnesses | None
 ) -> tuple[int, set[int]]:
     """Collect evidence until every judged cell is settled or refuted; returns the solves and the refuted."""
     cells = evidence.rule.cells
     if proof is not None:
-        evidence.note_proof(Ground.of(table, suppressed), proof)
+        evidence.offer(proof)
     open_cells = np.array(evidence.unsettled(cells), np.int64)
     if not len(open_cells):
         return 0, set()
@@ -246,12 +159,20 @@ def _judge(
     left = [c for c in evidence.unsettled(open_cells) if c not in refuted]
     if plane_of(table) is not None or not left:
         return 0, refuted | set(left)  # in a plane flows have decided: what is open is unsafe
-    attacker = Attacker(table, suppressed)
+    return _by_attacker(table, suppressed, evidence, context, left, refuted)
+
+
+def _by_attacker(
+    table: Table, suppressed: Mask, evidence: Evidence, context: Context, left: list[int], refuted: set[int]
+) -> tuple[int, set[int]]:
+    """Put what is left to the attacker's linear program: all cells together as long as that pays, then one by one."""
+    clock = context.clock
+    attacker = Attacker(table, suppressed, expired=clock.expired)
     context.progress.stage("attacker", len(left))
-    while left:
+    left = _together(attacker, evidence, context, left)
+    while left and not clock.expired():
         cell = left[0]
-        _ask(attacker, evidence, cell, left)
-        if not evidence.settled(cell):
+        if _ask(attacker, evidence, cell, left, clock):
             refuted.add(cell)
         still = [c for c in left[1:] if not evidence.settled(c)]
         context.progress.advance(len(left) - len(still))
@@ -259,16 +180,52 @@ def _judge(
     return attacker.solves, refuted
 
 
-def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence[int]) -> None:
-    """Put the open questions of one cell to the attacker's linear program."""
-    for direction in evidence.open_directions(cell):
-        if direction not in evidence.open_directions(cell):
-            continue
-        asked = int((evidence.rule.rise if direction > 0 else evidence.rule.fall)[cell])
-        reach = attacker.reach(cell, direction, max(asked, int(evidence.rule.width[cell]), 0) + 1)
+def _together(attacker: Attacker, evidence: Evidence, context: Context, left: list[int]) -> list[int]:
+    """Changes that move all open cells at once, each towards what it lacks; returns the cells that stay open."""
+    random = np.random.default_rng(0)
+    failures = 0
+    while len(left) >= FEW and failures < PATIENCE and not context.clock.expired():
+        cells = np.array(left, np.int64)
+        direction = np.array([random.choice(evidence.open_directions(c)) for c in left], np.int8)
+        need = np.array([evidence.goal(c, d) for c, d in zip(left, direction.tolist(), strict=True)], np.int64)
+        witness = attacker.shared(cells, direction, np.maximum(need, 1), context.clock.left())
+        if witness is None:
+            break
+        evidence.use(witness, left)
+        still = [c for c in left if not evidence.settled(c)]
+        context.progress.advance(len(left) - len(still))
+        failures += 1 if len(left) - len(still) < len(left) / 20 else 0
+        left = still
+    return left
+
+
+def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence[int], clock: Clock) -> bool:
+    """Put the open questions of one cell to the attacker's program; whether it is refuted."""
+    most: dict[int, Fraction | None] = {}
+    while todo := [d for d in evidence.open_directions(cell) if d not in most]:
+        direction = todo[0]
+        goal = evidence.goal(cell, direction)
+        reach = attacker.reach(cell, direction, goal, clock.left(), or_nothing=True)
+        if evidence.whole and reach.attained >= goal and (reach.witness is None or reach.witness.denominator[0] != 1):
+            reach = attacker.whole_reach(cell, direction, goal, clock.left())
         if reach.witness is not None:
-            evidence.note(cell, direction, reach.attained)
-            evidence.use(attacker, reach.witness, open_cells)
+            evidence.use(reach.witness, open_cells)
+        most[direction] = reach.bound
+    return not evidence.settled(cell) and _falls_short(evidence, cell, most)
+
+
+def _falls_short(evidence: Evidence, cell: int, most: dict[int, Fraction | None]) -> bool:
+    """Whether bounds on a cell's reach prove that it is not safe."""
+    rule = evidence.rule
+    for direction, asked in ((1, int(rule.rise[cell])), (-1, int(rule.fall[cell]))):
+        bound = most.get(direction)
+        if asked >= 0 and bound is not None and not rule.met(bound, asked):
+            return True
+    bounds = [most.get(direction) for direction in (1, -1)]
+    if rule.width[cell] < 0 or any(bound is None for bound in bounds):
+        return False
+    strict = True if not evidence.table.primary[cell] else None
+    return not rule.met(sum(b for b in bounds if b is not None), int(rule.width[cell]), strict)
 
 
 def _short_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> Mask:
@@ -277,58 +234,50 @@ def _short_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> Mask:
     return rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
 
 
-def _with_intervals(table: Table, suppressed: Mask, rule: Rule, evidence: Evidence, context: Context) -> Audit:
-    """The attacker's interval of every suppressed cell, and the verdicts that follow."""
-    from gpuga.safety.flow import extreme
-
+def _intervals(
+    table: Table, suppressed: Mask, evidence: Evidence, context: Context
+) -> tuple[dict[int, tuple[Reach, Reach]], int]:
+    """How far every suppressed cell can rise and fall, and how many programs were solved for it."""
     cells = np.flatnonzero(suppressed)
-    reaches: dict[tuple[int, int], Fraction | None] = {}
-    solves = 0
     plane = plane_of(table)
     if plane is not None:
         rises, falls = extreme(plane, suppressed_grid(plane, suppressed), cells)
-        for cell, rise, fall in zip(cells.tolist(), rises.tolist(), falls.tolist(), strict=True):
-            for direction, amount in ((1, rise), (-1, fall)):
-                reaches[cell, direction] = None if amount >= INFINITE else Fraction(amount)
-    else:
-        attacker = Attacker(table, suppressed)
-        context.progress.stage("attacker", len(cells))
-        for cell in cells.tolist():
-            for direction in (1, -1):
-                asked = max(int(x[cell]) for x in (rule.rise, rule.fall, rule.width))
-                reaches[cell, direction] = _extreme_by_lp(attacker.reach(cell, direction, max(asked, 0) + 1))
-            context.progress.advance()
-        solves = attacker.solves
-    return _report(table, rule, evidence, cells, reaches, solves)
-
-
-def _extreme_by_lp(reach: Reach) -> Fraction | None:
-    """The reach to report: attained exactly; None without limit."""
-    return None if reach.unbounded else reach.attained
-
-
-def _report(
-    table: Table,
-    rule: Rule,
-    evidence: Evidence,
-    cells: Ints,
-    reaches: dict[tuple[int, int], Fraction | None],
-    solves: int,
-) -> Audit:
-    judged = set(rule.cells.tolist())
-    out = []
+        pairs = zip(cells.tolist(), rises.tolist(), falls.tolist(), strict=True)
+        return {cell: (_by_flow(rise), _by_flow(fall)) for cell, rise, fall in pairs}, 0
+    attacker = Attacker(table, suppressed, expired=context.clock.expired)
+    context.progress.stage("intervals", len(cells))
+    reaches = {}
     for cell in cells.tolist():
-        rise, fall = reaches[cell, 1], reaches[cell, -1]
-        evidence.note(cell, 1, Fraction(INFINITE) if rise is None else rise)
-        evidence.note(cell, -1, Fraction(INFINITE) if fall is None else fall)
-        value = Fraction(int(table.value[cell]))
-        out.append(
-            CellAudit(
-                cell,
-                _kind(table, cell),
-                cell not in judged or evidence.settled(cell),
-                None if fall is None else (value - fall) / table.scale,
-                None if rise is None else (value + rise) / table.scale,
-            )
-        )
-    return Audit(all(c.safe for c in out), len(table.sensitive), tuple(out), True, solves)
+        rise, fall = (_farthest(attacker, evidence, cell, direction, context.clock) for direction in (1, -1))
+        reaches[cell] = rise, fall
+        context.progress.advance()
+    return reaches, attacker.solves
+
+
+def _by_flow(amount: int) -> Reach:
+    """A maximum flow as a reach."""
+    exactly = Fraction(amount)
+    return Reach(exactly, None, exactly, unbounded=amount >= INFINITE)
+
+
+def _farthest(attacker: Attacker, evidence: Evidence, cell: int, direction: int, clock: Clock) -> Reach:
+    """The attacker's extreme of one cell; what has been shown of it at least, where the time is up."""
+    if clock.expired():
+        return Reach(evidence.reached(cell, direction), None, None)
+    reach = attacker.reach(cell, direction, max(evidence.goal(cell, direction), 1), clock.left())
+    fraction = reach.witness is not None and reach.witness.denominator[0] != 1
+    if evidence.whole and fraction and not reach.unbounded:
+        return attacker.whole_reach(cell, direction, None, clock.left())
+    return reach
+
+
+def _reported(table: Table, cell: int, safe: bool, rise: Reach, fall: Reach) -> CellAudit:
+    value = Fraction(int(table.value[cell]))
+    return CellAudit(
+        cell,
+        _kind(table, cell),
+        safe,
+        None if fall.unbounded else (value - fall.attained) / table.scale,
+        None if rise.unbounded else (value + rise.attained) / table.scale,
+        all(r.unbounded or r.bound == r.attained for r in (rise, fall)),
+    )

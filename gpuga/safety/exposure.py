@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuga.context import Context
-from gpuga.safety.audit import Rule, audit
+from gpuga.safety.audit import judge
+from gpuga.safety.evidence import Rule
+from gpuga.safety.model import AttackerModel, in_whole_units, knows_whole, with_level_zero
 from gpuga.safety.unpick import one_line_each
 from gpuga.table.table import INFINITE, Ints, Lines, Mask, Table
 
@@ -28,10 +30,23 @@ class Exposure:
     not_exposed: tuple[int, ...]
 
 
-def exposure(table: Table, *, strict: bool = False, context: Context | None = None) -> Exposure:
-    """E, I, C and N of a table whose primaries alone (and cells suppressed beforehand) are hidden."""
-    verdict = audit(table, table.forced, strict=strict, intervals=False, context=context)
-    exposed = set(verdict.unsafe)
+def exposure(
+    table: Table,
+    *,
+    strict: bool = False,
+    whole: str = "auto",
+    level_zero: str = "exact",
+    context: Context | None = None,
+) -> Exposure:
+    """E, I, C and N of a table whose primaries alone (and cells suppressed beforehand) are hidden.
+
+    What the attacker knows is said as for `audit`; what was left undecided counts as exposed.
+    """
+    table = with_level_zero(table, level_zero, strict)
+    model = AttackerModel(strict, whole=knows_whole(table, whole))
+    if model.whole:
+        table = in_whole_units(table, strict)
+    exposed = set(judge(table, table.forced, model, context=context).unsafe)
     initially = exposed & set(initially_exposed(table, strict=strict).tolist())
     return Exposure(
         tuple(sorted(exposed)),
@@ -89,5 +104,4 @@ def _safe_in_own_lines(table: Table, cell: int, strict: bool) -> bool:
     )
     status = table.status.copy()
     alone = replace(table, lines=lines, status=status)
-    verdict = audit(alone, table.forced, strict=strict, intervals=False)
-    return cell not in verdict.unsafe
+    return cell not in judge(alone, table.forced, AttackerModel(strict)).unsafe

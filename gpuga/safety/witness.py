@@ -7,6 +7,7 @@ the check needs no tolerance: whatever a solver, a heuristic or a GPU proposed, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -14,8 +15,8 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.safety.basis import Integers, narrow
 from gpuga.safety.compiled import compiled
-from gpuga.safety.vertex import exact_vertex
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 LARGEST_PART = 500  # denominators above this are not read from floats
@@ -41,13 +42,20 @@ class Witnesses:
     def __len__(self) -> int:
         return len(self.denominator)
 
+    def subset(self, which: NDArray[np.integer]) -> Witnesses:
+        """Some of the witnesses, in the order given."""
+        length = np.diff(self.start)[which]
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        entry = np.repeat(self.start[which] - start[:-1], length) + np.arange(int(start[-1]))
+        return Witnesses(start, self.cell[entry], self.amount[entry], self.denominator[which])
+
     def one(self, w: int) -> tuple[NDArray[np.int32], Ints, int]:
         """Cells, amounts and denominator of one witness."""
         span = slice(int(self.start[w]), int(self.start[w + 1]))
         return self.cell[span], self.amount[span], int(self.denominator[w])
 
 
-def witness_of(cells: NDArray[np.int32], amounts: Ints, denominator: int = 1) -> Witnesses:
+def witness_of(cells: NDArray[np.int32], amounts: Integers, denominator: int = 1) -> Witnesses:
     """One deviation as `Witnesses`; zero amounts are dropped."""
     moved = np.asarray(amounts != 0, bool)
     cell = cells[moved].astype(np.int32)
@@ -116,9 +124,16 @@ def _hold(
 ) -> Mask:
     held = np.ones(len(denominator), np.bool_)
     balance = np.zeros(lines, np.int64)
+    seen = np.full(len(up), -1, np.int64)
     for w in range(len(denominator)):
+        if denominator[w] < 1:
+            held[w] = False
+            continue
         for e in range(start[w], start[w + 1]):
             c, d = cell[e], amount[e]
+            if seen[c] == w:  # a cell listed twice could pass its bound in parts
+                held[w] = False
+            seen[c] = w
             room = up[c] if d > 0 else down[c]
             # |d| <= room * denominator without forming a product that could overflow
             if room < INFINITE and -(-abs(d) // denominator[w]) > room:
@@ -137,6 +152,8 @@ def _hold(
 def _holds_in_python(ground: Ground, cells: NDArray[np.int32], amounts: Ints, denominator: int) -> bool:
     """The same check in integers without a limit, for the rare deviation that is too large for int64."""
     balance: dict[int, int] = {}
+    if denominator < 1 or len(set(cells.tolist())) < len(cells):
+        return False
     for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
         room = int(ground.up[cell] if amount > 0 else ground.down[cell])
         if room < INFINITE and abs(amount) > room * denominator:
@@ -147,37 +164,43 @@ def _holds_in_python(ground: Ground, cells: NDArray[np.int32], amounts: Ints, de
     return not any(balance.values())
 
 
-def reversal(ground: Ground, witnesses: Witnesses, w: int) -> Fraction:
-    """The largest factor by which the reverse of a witness still is a witness (0: none; at most 2**40)."""
-    cells, amounts, denominator = witnesses.one(w)
-    room = np.where(amounts > 0, ground.down[cells], ground.up[cells])
-    ratio = room.astype(float) / np.abs(amounts.astype(float))
-    tight = np.flatnonzero(ratio <= ratio.min(initial=np.inf) * (1 + 1e-9))
-    factors = [Fraction(int(room[i]) * denominator, int(abs(amounts[i]))) for i in tight]
+def together(parts: Sequence[Witnesses]) -> Witnesses:
+    """Many witnesses as one collection, in their order."""
+    lengths = [np.diff(part.start) for part in parts]
+    start = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *lengths]))]).astype(np.int64)
+    return Witnesses(
+        start,
+        np.concatenate([np.zeros(0, np.int32), *(part.cell for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.amount for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.denominator for part in parts)]),
+    )
+
+
+def stretch(ground: Ground, witness: Witnesses, w: int, direction: int = 1) -> Fraction:
+    """The largest factor by which a witness (its reverse: `direction` -1) still keeps all bounds."""
+    cells, amounts, denominator = witness.one(w)
+    forward = np.asarray(amounts > 0, bool) == (direction > 0)
+    room = np.where(forward, ground.up[cells], ground.down[cells])
+    if amounts.dtype == object:
+        tight = np.arange(len(cells))
+    else:
+        ratio = room.astype(float) / np.abs(amounts.astype(float))
+        tight = np.flatnonzero(ratio <= ratio.min(initial=np.inf) * (1 + 1e-9))
+    factors = [Fraction(int(room[i]) * denominator, int(abs(amounts[i]))) for i in tight.tolist()]
     return min(factors, default=Fraction(0))
 
 
-def exact_witness(
-    ground: Ground,
-    cells: NDArray[np.int32],
-    x: NDArray[np.float64],
-    start: NDArray[np.int32],
-    index: NDArray[np.int32],
-    coef: Ints,
-) -> Witnesses | None:
-    """A solver's point as a witness that holds exactly, or None.
+def reversal(ground: Ground, witnesses: Witnesses, w: int) -> Fraction:
+    """The largest factor by which the reverse of a witness still is a witness (0: none)."""
+    return stretch(ground, witnesses, w, -1)
 
-    `x` float64[n] are deviations of `cells`; `start`, `index`, `coef` their lines in compressed columns.
-    Reading the fractions off the floats is fast and nearly always right; elimination finds the others.
-    """
-    for proposal in (rationalise(x), None):
-        made = proposal or exact_vertex(x, start, index, coef)
-        if made is None:
-            return None
-        witness = witness_of(cells, *made)
-        if hold(ground, witness)[0]:
-            return witness
-    return None
+
+def times(witness: Witnesses, factor: Fraction) -> Witnesses:
+    """One witness times a rational."""
+    cells, amounts, denominator = witness.one(0)
+    ratio = factor / denominator
+    scaled = narrow(amounts.astype(object) * ratio.numerator)
+    return witness_of(cells, scaled, ratio.denominator)
 
 
 def rationalise(x: NDArray[np.float64]) -> tuple[Ints, int] | None:

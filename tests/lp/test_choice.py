@@ -53,6 +53,9 @@ class LyingSession:
             return Answer(Status.OPTIMAL, answer.objective * 2 + 1, answer.x * 2, answer.row_dual)
         return Answer(Status.OPTIMAL, 1e6, answer.x + 1000.0, answer.row_dual)
 
+    def basis(self) -> None:
+        return None
+
 
 class Liar(Highs):
     """A solver that lies."""

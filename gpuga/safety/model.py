@@ -1,0 +1,100 @@
+"""What the attacker is taken to know, and the table as he must be judged on it.
+
+A sensitive cell whose levels are all 0 must still not be exactly known: it gets a sliding level of one unit of the
+table's last decimal (`level_zero="exact"`), unless that is waived (`"ignore"`). An attacker who knows that all values
+are whole numbers (`whole`) is judged on the table in whole units, its levels rounded up and its bounds inwards: only
+whole changes are witnesses for him.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuga.errors import InputError, printable
+from gpuga.table.table import INFINITE, Ints, Levels, Lines, Table
+
+WHOLE = ("auto", "yes", "no")
+LEVEL_ZERO = ("exact", "ignore")
+
+
+@dataclass(frozen=True)
+class AttackerModel:
+    """How levels are read and what the attacker knows besides the pattern.
+
+    `strict`: a level must be exceeded; `protect_secondary`: no secondary may be exactly determined either; `whole`: the
+    attacker knows that values are whole numbers.
+    """
+
+    strict: bool = False
+    protect_secondary: bool = False
+    whole: bool = False
+
+
+def with_level_zero(table: Table, level_zero: str, strict: bool) -> Table:
+    """The table with a sliding level of one unit where a sensitive cell has no level at all.
+
+    The strict reading asks such cells to move both ways already.
+    """
+    check_choice(level_zero, LEVEL_ZERO, "--level-zero")
+    cells = levels_of_zero(table)
+    if strict or level_zero == "ignore" or not len(cells):
+        return table
+    sliding = table.levels.sliding.copy()
+    sliding[cells] = 1
+    return replace(table, levels=Levels(table.levels.lower, table.levels.upper, sliding))
+
+
+def levels_of_zero(table: Table) -> Ints:
+    """The sensitive cells whose levels are all 0."""
+    levels = table.levels
+    return np.flatnonzero(table.primary & (levels.lower == 0) & (levels.upper == 0) & (levels.sliding == 0))
+
+
+def knows_whole(table: Table, whole: str) -> bool:
+    """Whether the attacker of a table is taken to know that values are whole; `auto`: of tables of counts."""
+    check_choice(whole, WHOLE, "--whole")
+    if whole == "auto":
+        return table.counts
+    if whole == "yes":
+        _refuse_parts(table)
+    return whole == "yes"
+
+
+def check_choice(given: str, choices: tuple[str, ...], field: str) -> None:
+    """Refuse a word that is none of the choices."""
+    if given not in choices:
+        raise InputError(f"{printable(given)!r} is none of {', '.join(choices)}", field=field)
+
+
+def _refuse_parts(table: Table) -> None:
+    parts = table.value % table.scale != 0
+    if parts.any():
+        cell = int(np.argmax(parts))
+        raise InputError(f"{table.label(cell)} is not a whole number: leave --whole yes out", field="value", cell=cell)
+
+
+def in_whole_units(table: Table, strict: bool) -> Table:
+    """The table as whole numbers: levels up to the next whole number (strict: down, and exceeded), bounds inwards."""
+    scale = table.scale
+    if scale == 1:
+        return table
+
+    def level(amount: Ints) -> Ints:
+        return amount // scale if strict else -(-amount // scale)
+
+    def bound(amount: Ints, inwards: Ints) -> Ints:
+        return np.where(np.abs(amount) >= INFINITE, amount, inwards).astype(np.int64)
+
+    levels = table.levels
+    lines = table.lines
+    return replace(
+        table,
+        value=table.value // scale,
+        lb=bound(table.lb, -(-table.lb // scale)),
+        ub=bound(table.ub, table.ub // scale),
+        levels=Levels(level(levels.lower), level(levels.upper), level(levels.sliding)),
+        lines=Lines(lines.start, lines.cell, lines.coef, lines.rhs // scale),
+        scale=1,
+    )
