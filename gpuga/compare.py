@@ -48,6 +48,8 @@ def compare(
     seconds: float | None = None,
     seed: int = 0,
     strict: bool = False,
+    whole: str = "auto",
+    level_zero: str = "exact",
     progress: Progress | None = None,
 ) -> Comparison:
     """Run each method with the same seed and the same time; a method that fails does not stop the others.
@@ -59,7 +61,16 @@ def compare(
     entries = []
     for name in methods:
         try:
-            found = protect(table, name, seed=seed, seconds=seconds, strict=strict, progress=progress)
+            found = protect(
+                table,
+                name,
+                seed=seed,
+                seconds=seconds,
+                strict=strict,
+                whole=whole,
+                level_zero=level_zero,
+                progress=progress,
+            )
             entries.append(Entry(name, found))
         except Infeasible:
             raise

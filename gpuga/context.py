@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gpuga import compiling
 from gpuga.errors import InputError
 from gpuga.lp.solver import Solver
+from gpuga.safety.model import AttackerModel
 
 
 class Progress(Protocol):
@@ -87,8 +88,14 @@ class Context:
     progress: Progress = field(default_factory=Silent)
     strict: bool = False
     protect_secondary: bool = False
+    whole: bool = False  # the attacker knows that values are whole numbers: only whole circuits prove anything
     options: Mapping[str, Any] = field(default_factory=dict)
     start: tuple[NDArray[np.bool_], ...] = ()
+
+    @property
+    def model(self) -> AttackerModel:
+        """What the attacker of this run is taken to know."""
+        return AttackerModel(self.strict, self.protect_secondary, self.whole)
 
     def option(self, name: str, default: Any) -> Any:
         """The method's setting `name`, or the default where the user gave none."""

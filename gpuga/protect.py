@@ -18,7 +18,8 @@ from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
 from gpuga.lp.solver import Solver
 from gpuga.methods import DEFAULT, find_method
 from gpuga.protection import Bound, Found, Protection
-from gpuga.safety.audit import Audit, audit, check_pattern
+from gpuga.safety.audit import Audit, audit, check_pattern, judge
+from gpuga.safety.model import as_judged
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Witnesses
 from gpuga.table.plane import plane_of
@@ -44,6 +45,9 @@ def protect(
     seconds: float | None = None,
     strict: bool = False,
     protect_secondary: bool = False,
+    whole: str = "auto",
+    level_zero: str = "exact",
+    proof: bool = False,
     start: Sequence[Mask] = (),
     options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -51,9 +55,12 @@ def protect(
 ) -> Protection:
     """Find a pattern by a method, make sure of it, and say how good it is.
 
-    Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired.
+    Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. `whole` and
+    `level_zero` say what the attacker knows and what cells without levels need (`safety.model`); with `proof` the audit
+    keeps a witness for every protection requirement.
     """
     run = find_method(method).load()
+    judged, knows = as_judged(table, whole, level_zero, strict)
     backend = resolved_backend(backend)
     solver = resolved_solver(lp, options or {})
     lp = solver.name
@@ -66,13 +73,16 @@ def protect(
         progress=progress or Silent(),
         strict=strict,
         protect_secondary=protect_secondary,
+        whole=knows,
         options=options or {},
         start=tuple(start),
     )
     begun = time.monotonic()
-    found = _found(run, table, context)
-    suppressed, verdict, repaired = make_safe(table, found.suppressed, context, found.proof)
-    bound = found.bound or _bound(table, context)
+    found = _found(run, judged, context)
+    suppressed, verdict, repaired = make_safe(judged, found.suppressed, context, found.proof)
+    if proof:
+        verdict = _with_proof(table, suppressed, level_zero, context, found.proof)
+    bound = found.bound or _bound(judged, context)
     return Protection(
         table=table,
         suppressed=suppressed,
@@ -86,6 +96,25 @@ def protect(
         found=found,
         bound=bound,
     )
+
+
+def _with_proof(table: Table, suppressed: Mask, level_zero: str, context: Context, carried: Witnesses | None) -> Audit:
+    """The audit once more, with a witness for every requirement."""
+    verdict = audit(
+        table,
+        suppressed,
+        strict=context.strict,
+        protect_secondary=context.protect_secondary,
+        whole="yes" if context.whole else "no",
+        level_zero=level_zero,
+        intervals=False,
+        proofs=True,
+        proof=None if context.whole and plane_of(table) is not None else carried,
+        context=context,
+    )
+    if not verdict.safe:
+        raise GpugaError("no proof could be written: the time ended before every requirement had its witness")
+    return verdict
 
 
 def resolved_backend(name: str) -> str:
@@ -118,7 +147,7 @@ def _found(run: Any, table: Table, context: Context) -> Found:
         found: Found = run(table, context)
     except Infeasible:
         everything = table.suppressible.copy()
-        if not audit(table, everything, strict=context.strict, intervals=False).safe:
+        if not judge(table, everything, context.model).safe:
             raise
         return Found(everything)  # reached only by fractions of a unit: rare, and safe
     return found
@@ -133,15 +162,7 @@ def make_safe(
     repaired: set[int] = set()
     while True:
         context.progress.stage("audit")
-        verdict = audit(
-            table,
-            suppressed,
-            strict=context.strict,
-            protect_secondary=context.protect_secondary,
-            intervals=False,
-            proof=proof,
-            context=context,
-        )
+        verdict = judge(table, suppressed, context.model, proof=proof, context=context)
         if verdict.safe:
             return suppressed, verdict, len(repaired)
         if not set(verdict.unsafe) - repaired:
@@ -176,4 +197,4 @@ def _bound(table: Table, context: Context) -> Bound | None:
     if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
         return None
     left = BOUND_SECONDS if context.clock.seconds is None else max(context.clock.left(), LEAST_BOUND_SECONDS)
-    return lower_bound(table, replace(context, clock=Clock(left)))
+    return lower_bound(table, replace(context, clock=Clock(left)), whole="no", level_zero="ignore")

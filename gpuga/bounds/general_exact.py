@@ -17,7 +17,8 @@ from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.protection import Bound, Found
-from gpuga.safety.audit import audit
+from gpuga.safety.audit import judge
+from gpuga.safety.model import AttackerModel
 from gpuga.table.table import Ints, Mask, Table
 
 KIND = "cutting planes"
@@ -86,7 +87,7 @@ class GeneralSearch:
     def try_whole(self, pattern: Mask) -> bool:
         """Judge a pattern, keep it if it is safe and cheaper; whether it is safe."""
         self.patterns += 1
-        safe = audit(self.table, pattern, strict=self.context.strict, intervals=False).safe
+        safe = judge(self.table, pattern, AttackerModel(self.context.strict)).safe
         if safe:
             self._offer(pattern)
         return safe

@@ -39,7 +39,7 @@ def insider_risks(tabulation: Tabulation, suppressed: NDArray[np.bool_]) -> list
             levels = Levels(*(np.where(primary, level, 0) for level in vars(table.levels).values()))
             seen = suppressed.copy()
             seen[known] = False
-            verdict = audit(table.with_primaries(primary, levels), seen)
+            verdict = audit(table.with_primaries(primary, levels), seen, whole="no", level_zero="ignore")
             unsafe = tuple(cell for cell in verdict.unsafe if primary[cell])
             if unsafe:
                 found.append(InsiderRisk(known, unsafe))

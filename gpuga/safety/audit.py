@@ -20,7 +20,7 @@ from gpuga.errors import InputError
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.evidence import Evidence, Rule, SafetyProof
 from gpuga.safety.flow import extreme
-from gpuga.safety.model import AttackerModel, in_whole_units, knows_whole, with_level_zero
+from gpuga.safety.model import AttackerModel, as_judged
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
 from gpuga.safety.witness import Witnesses
@@ -104,10 +104,8 @@ def audit(
     counts, and none is needed. `whole` says whether the attacker knows that values are whole numbers, `level_zero` what
     sensitive cells without any level need (`safety.model`). What the context's clock leaves no time for is undecided.
     """
-    judged = with_level_zero(table, level_zero, strict)
-    model = AttackerModel(strict, protect_secondary, knows_whole(table, whole))
-    if model.whole and (proofs or plane_of(judged) is None):
-        judged = in_whole_units(judged, strict)
+    judged, knows = as_judged(table, whole, level_zero, strict, units=proofs)
+    model = AttackerModel(strict, protect_secondary, knows)
     return judge(judged, suppressed, model, intervals=intervals, proofs=proofs, proof=proof, context=context)
 
 

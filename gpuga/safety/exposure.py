@@ -15,7 +15,7 @@ import numpy as np
 from gpuga.context import Context
 from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Rule
-from gpuga.safety.model import AttackerModel, in_whole_units, knows_whole, with_level_zero
+from gpuga.safety.model import AttackerModel, as_judged
 from gpuga.safety.unpick import one_line_each
 from gpuga.table.table import INFINITE, Ints, Lines, Mask, Table
 
@@ -42,10 +42,8 @@ def exposure(
 
     What the attacker knows is said as for `audit`; what was left undecided counts as exposed.
     """
-    table = with_level_zero(table, level_zero, strict)
-    model = AttackerModel(strict, whole=knows_whole(table, whole))
-    if model.whole:
-        table = in_whole_units(table, strict)
+    table, knows = as_judged(table, whole, level_zero, strict)
+    model = AttackerModel(strict, whole=knows)
     exposed = set(judge(table, table.forced, model, context=context).unsafe)
     initially = exposed & set(initially_exposed(table, strict=strict).tolist())
     return Exposure(

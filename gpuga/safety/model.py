@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuga.errors import InputError, printable
+from gpuga.table.plane import plane_of
 from gpuga.table.table import INFINITE, Ints, Levels, Lines, Table
 
 WHOLE = ("auto", "yes", "no")
@@ -30,6 +31,17 @@ class AttackerModel:
     strict: bool = False
     protect_secondary: bool = False
     whole: bool = False
+
+
+def as_judged(table: Table, whole: str, level_zero: str, strict: bool, *, units: bool = False) -> tuple[Table, bool]:
+    """The table as the attacker is judged on it, and whether he knows that its values are whole.
+
+    Flows of two-way tables are whole by themselves: they get other units only where `units` are asked for.
+    """
+    judged, knows = with_level_zero(table, level_zero, strict), knows_whole(table, whole)
+    if knows and (units or plane_of(judged) is None):
+        judged = in_whole_units(judged, strict)
+    return judged, knows
 
 
 def with_level_zero(table: Table, level_zero: str, strict: bool) -> Table:
