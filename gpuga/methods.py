@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
+from gpuga import parameters
 from gpuga.context import Context
 from gpuga.errors import InputError, printable
+from gpuga.parameters import Option
 from gpuga.protection import Found
 from gpuga.table.table import Table
 
@@ -22,12 +25,21 @@ class Method:
     where: str
     summary: str
     source: str
+    options: tuple[Option, ...] = ()
+    starts: bool = False  # whether it takes patterns to start from
 
     def load(self) -> Run:
         """The function itself."""
         module, _, attribute = self.where.partition(":")
         run: Run = getattr(import_module(module), attribute)
         return run
+
+    def checked(self, options: Mapping[str, Any], start: Sequence[object] = ()) -> dict[str, Any]:
+        """The options as the method takes them; one that it does not use is refused."""
+        if start and not self.starts:
+            names = ", ".join(method.name for method in METHODS if method.starts)
+            raise InputError(f"is not an option of {self.name}; methods that take it are {names}", field="--start")
+        return parameters.checked(self.name, (*self.options, *parameters.SOLVER), options)
 
 
 DEFAULT = "circuits"
@@ -39,24 +51,32 @@ METHODS: tuple[Method, ...] = (
         "gpuga.evolution.circuits:circuits",
         "evolution of proof-carrying patterns: certified circuits, LP-guided seeds, kernels, polishing",
         "after Herrington 2015, Almeida et al. 2008",
+        options=parameters.CIRCUITS,
+        starts=True,
     ),
     Method(
         "heurgene",
         "gpuga.evolution.heurgene:heurgene",
-        "two-dimensional tables: circuits change sides between parents; portfolio of strategies",
+        "two-dimensional tables: crossover swaps circuits; portfolio of strategies",
         "Herrington 2015",
+        options=parameters.HEURGENE,
+        starts=True,
     ),
     Method(
         "gensup",
         "gpuga.evolution.gensup:gensup",
         "two-dimensional tables: genetic algorithm on cells with shortest-path repair",
         "Almeida et al. 2008",
+        options=parameters.GENSUP,
+        starts=True,
     ),
     Method(
         "gapn",
         "gpuga.evolution.gapn:gapn",
         "two-dimensional tables: genetic algorithm on protection networks of rectangles",
         "Ditrich 2010, after Herrington 2015",
+        options=parameters.GAPN,
+        starts=True,
     ),
     Method(
         "hypercube",
@@ -69,18 +89,21 @@ METHODS: tuple[Method, ...] = (
         "gpuga.heuristics.incremental:incremental",
         "two attacker LPs per sensitive cell, cheapest consistent change",
         "Smith et al. 2012",
+        options=parameters.INCREMENTAL,
     ),
     Method(
         "ordering-ga",
         "gpuga.evolution.ordering_ga:ordering_ga",
         "genetic algorithm over orders of the sensitive cells; variants one-p, one-k, group-k, ku",
         "Smith et al. 2012",
+        options=parameters.ORDERING_GA,
     ),
     Method(
         "ordering-ls",
         "gpuga.evolution.ordering_ga:ordering_ls",
         "local search over orders of the sensitive cells; the same variants",
         "Smith et al. 2012",
+        options=parameters.ORDERING_LS,
     ),
     Method(
         "modular",
@@ -111,12 +134,14 @@ METHODS: tuple[Method, ...] = (
         "gpuga.heuristics.pbp:pbp",
         "two-dimensional tables: parallel bound and path, the best of N diverse patterns",
         "Almeida et al. 2008",
+        options=parameters.PBP,
     ),
     Method(
         "exact",
         "gpuga.bounds.exact:exact",
         "cutting planes and branch and bound, to proven optima; two-dimensional and small general tables",
         "after Fischetti, Salazar 1999; knapsack covers",
+        starts=True,
     ),
     Method(
         "classical-ip",

@@ -16,6 +16,7 @@ from gpuga.errors import GpugaError, Infeasible, InputError
 from gpuga.kernels.backend import BackendUnavailable, get_backend
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
 from gpuga.lp.solver import Solver
+from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, find_method
 from gpuga.protection import Bound, Found, Protection
 from gpuga.safety.audit import Audit, audit, check_pattern, judge
@@ -59,10 +60,16 @@ def protect(
     `level_zero` say what the attacker knows and what cells without levels need (`safety.model`); with `proof` the audit
     keeps a witness for every protection requirement.
     """
-    run = find_method(method).load()
+    chosen = find_method(method)
+    options = chosen.checked(options or {}, start)
+    if "population" in options:
+        check_population(table, options["population"])
+    for pattern in start:
+        check_pattern(table, pattern)
+    run = chosen.load()
     judged, knows = as_judged(table, whole, level_zero, strict)
     backend = resolved_backend(backend)
-    solver = resolved_solver(lp, options or {})
+    solver = resolved_solver(lp, options)
     lp = solver.name
     context = Context(
         backend=backend,
@@ -74,7 +81,7 @@ def protect(
         strict=strict,
         protect_secondary=protect_secondary,
         whole=knows,
-        options=options or {},
+        options=options,
         start=tuple(start),
     )
     begun = time.monotonic()

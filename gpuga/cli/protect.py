@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option("--out", required=True, type=click.Path(), metavar="PATTERN", help="Where the pattern goes.")
-@click.option("--method", metavar="NAME", help="How to find it; gpuga methods lists them.")
+@click.option("--method", metavar="NAME", help="How to find it; gpuga methods lists them.  [default: circuits]")
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
@@ -84,16 +84,18 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, json_text, protection_lines, summary
     from gpuga.context import Clock
-    from gpuga.errors import InputError, printable
+    from gpuga.errors import printable
     from gpuga.files.atomic import write_together
     from gpuga.files.pattern import check_kind, pattern_content
+    from gpuga.methods import DEFAULT, find_method
 
-    if given["resume"] and not given["checkpoint"]:
-        raise InputError("needs --checkpoint DIR", field="--resume")
+    seconds = given.pop("seconds")
     reading = {name: given.pop(name) for name in ("table", "levels", "weights", "hierarchy", "total", "ignore")}
-    outputs = {"--out": out, "--json": json_path, "--log": given["log"]}
-    check_places(files_read(reading) | {"--start": start}, outputs, given["checkpoint"])
-    clock = Clock(given.pop("seconds"))  # reading counts
+    arguments = {"method": DEFAULT} | _arguments(given)
+    options = find_method(arguments["method"]).checked(arguments["options"], start)
+    outputs = {"--out": out, "--json": json_path, "--log": options.get("log")}
+    check_places(files_read(reading) | {"--start": start}, outputs, options.get("checkpoint"))
+    clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     check_kind(source, out)
     if not quiet:
@@ -102,7 +104,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         protection = gpuga.protect(
             source.table,
-            **_arguments(given),
+            **arguments,
             start=tuple(_start(source, path) for path in start),
             clock=clock,
             progress=progress,

@@ -189,6 +189,9 @@ class Run:
     def _begun(self) -> Evolution:
         size = int(self.context.option("population", POPULATION))
         population = self.operators.first(size, MOST_COUNTS)
+        if "population" in self.context.options and len(population) < size:
+            said = f"the population is {len(population)} instead of {size}: use counts of more would not fit"
+            warnings.warn(said, stacklevel=2)
         return begin(population, self.toolbox)
 
     def _watch(self, evolution: Evolution) -> None:

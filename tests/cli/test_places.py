@@ -21,7 +21,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def protect(table: Path, *more: str) -> int:
-    return run(["protect", str(table), "--method", "hypercube", "--quiet", *more])
+    return run(["protect", str(table), "--quiet", *more])
 
 
 def refused(code: int, capsys: pytest.CaptureFixture[str], *words: str) -> None:

@@ -14,7 +14,7 @@ from gpuga.evolution.engine import new_toolbox
 from gpuga.evolution.individual import Cost, Individual, assign
 from gpuga.table.table import Table
 
-SHORT = {"generations": 2, "population": 16, "refined": 2}
+SHORT = {"generations": 2, "population": 16}
 
 
 def test_deaps_own_fitness_lets_nan_win() -> None:

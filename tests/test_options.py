@@ -1,0 +1,139 @@
+"""Every method says which options it takes; what it does not take is refused, and named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gpuga
+from gpuga import memory, parameters
+from gpuga.cli.main import run
+from gpuga.errors import InputError
+from gpuga.evolution import circuits_ga, ordering_ga, orderings, replacement, selection
+from gpuga.methods import METHODS, find_method
+from gpuga.table.generate import herrington
+from gpuga.table.table import Table
+
+GOOD: dict[str, Any] = {
+    "population": 4, "generations": 2, "patience": 2, "improvement_rate": 0.1, "selection": "elite",
+    "replacement": "elite", "refined": 1, "without": ("lp",), "checkpoint": "folder", "resume": True, "log": "log",
+    "variant": None,
+}  # fmt: skip
+BAD: dict[str, list[Any]] = {
+    "population": [0, -1, 2.5, "10", True, float("nan"), [3]],
+    "generations": [-1, 1.5, "many"],
+    "patience": [0, "2"],
+    "improvement_rate": [-0.1, float("nan"), float("inf"), "fast"],
+    "selection": ["nonsense", "", 3],
+    "replacement": ["nonsense", 3],
+    "refined": [-1, 0.5],
+    "without": ["lp", ("nothing",), 3],
+    "checkpoint": [3],
+    "resume": ["yes", 1],
+    "log": [3],
+    "variant": ["zzz", "ku:jump", 3],
+}
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return herrington(5, 5, 0.1, 1)
+
+
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+@pytest.mark.parametrize("option", GOOD)
+def test_a_method_refuses_the_options_that_it_does_not_use(method: str, option: str) -> None:
+    chosen = find_method(method)
+    if option in [known.name for known in chosen.options]:
+        given = {option: GOOD[option]} | ({"checkpoint": "folder"} if option == "resume" else {})
+        assert chosen.checked(given) == {name: value for name, value in given.items() if value is not None}
+    else:
+        with pytest.raises(InputError, match=f"--{option.replace('_', '-')}: is not an option of {method}"):
+            chosen.checked({option: GOOD[option]})
+
+
+@pytest.mark.parametrize(("method", "option"), [(m.name, o.name) for m in METHODS for o in m.options])
+def test_a_method_refuses_values_that_an_option_cannot_have(method: str, option: str) -> None:
+    for value in BAD[option]:
+        with pytest.raises(InputError, match=f"--{option.replace('_', '-')}: .*{method}"):
+            find_method(method).checked({option: value})
+
+
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_a_misspelt_option_is_refused_by_every_method(table: Table, method: str) -> None:
+    with pytest.raises(InputError, match=f"--populaton: is not an option of {method}"):
+        gpuga.protect(table, method, options={"populaton": 5})
+
+
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_only_methods_that_start_from_patterns_take_them(table: Table, method: str) -> None:
+    if find_method(method).starts:
+        assert find_method(method).checked({}, [table.suppressible]) == {}
+    else:
+        with pytest.raises(InputError, match=f"--start: is not an option of {method}"):
+            gpuga.protect(table, method, start=[table.suppressible])
+
+
+def test_a_start_that_publishes_a_sensitive_cell_is_refused(table: Table) -> None:
+    with pytest.raises(InputError, match="publishes the sensitive"):
+        gpuga.protect(table, "circuits", start=[table.forced & False])
+
+
+def test_resume_needs_a_checkpoint() -> None:
+    with pytest.raises(InputError, match="needs --checkpoint"):
+        find_method("circuits").checked({"resume": True})
+    assert find_method("circuits").checked({"resume": False}) == {"resume": False}
+
+
+def test_the_words_of_options_are_those_that_the_methods_know() -> None:
+    assert {*parameters.SELECTIONS, "dissimilar"} == set(selection.SELECTIONS)
+    assert {*parameters.REPLACEMENTS, "dissimilar"} == set(replacement.REPLACEMENTS)
+    assert parameters.ITEMS == orderings.VARIANTS
+    assert parameters.MUTATIONS == ordering_ga.MUTATIONS
+    assert parameters.INGREDIENTS == circuits_ga.INGREDIENTS
+
+
+def test_a_population_that_the_memory_cannot_hold_is_refused(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"--population: 1,000,000,000 is more than the memory"):
+        gpuga.protect(table, "heurgene", options={"population": 10**9})
+    monkeypatch.setattr(memory, "available", lambda: 10**6)
+    memory.check_population(table, 100)
+    with pytest.raises(InputError, match="at most about"):
+        memory.check_population(table, 1000)
+
+
+REFUSED = [
+    "--method castro --population 500",
+    "--method castro --selection nonsense",
+    "--method shortest-path --checkpoint folder",
+    "--method shortest-path --log log.jsonl",
+    "--method hypercube --variant zzz",
+    "--method ordering-ga --variant zzz",
+    "--method heurgene --selection dissimilar",
+    "--method gapn --selection dissimilar",
+    "--method gapn --replacement elite",
+    "--method heurgene --resume",
+    "--method exact --generations 5",
+    "--resume",
+    "--selection nonsense",
+    "--replacement nonsense",
+    "--improvement-rate nan",
+    "--improvement-rate inf",
+    "--population 1000000000",
+    "--population 99999999999999999999999999",
+]
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_the_command_refuses_them_in_one_sentence(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gpuga.write_table(herrington(5, 5, 0.1, 1), "t.csv")
+    assert run(["protect", "t.csv", "--out", "p.csv", "--quiet", *words.split()]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert next(word for word in reversed(words.split()) if word.startswith("--")) in said
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
