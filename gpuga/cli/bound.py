@@ -7,12 +7,12 @@ from typing import Any
 import click
 
 from gpuga.cli.options import (
+    attacker_options,
     files_read,
     json_option,
     quiet_option,
     read_options,
     seconds_option,
-    strict_option,
     table_options,
 )
 
@@ -20,10 +20,18 @@ from gpuga.cli.options import (
 @click.command()
 @table_options
 @seconds_option
-@strict_option
+@attacker_options
 @json_option
 @quiet_option
-def bound(seconds: float | None, strict: bool, json_path: str | None, quiet: bool, **reading: Any) -> None:
+def bound(
+    seconds: float | None,
+    strict: bool,
+    whole: str,
+    level_zero: str,
+    json_path: str | None,
+    quiet: bool,
+    **reading: Any,
+) -> None:
     """Prove what every safe pattern of TABLE costs at least.
 
     The bound holds in exact arithmetic, however little time it was given.
@@ -38,10 +46,11 @@ def bound(seconds: float | None, strict: bool, json_path: str | None, quiet: boo
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     if not quiet:
-        click.echo(heading(source.table))
+        click.echo(heading(source.table, whole, level_zero))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
-        found = gpuga.lower_bound(source.table, Context(clock=clock, progress=progress, strict=strict))
+        context = Context(clock=clock, progress=progress, strict=strict)
+        found = gpuga.lower_bound(source.table, context, whole=whole, level_zero=level_zero)
     shown = source.table.shown_cost(found.lower_bound)
     if json_path:
         content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}

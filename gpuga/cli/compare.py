@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuga.cli.options import (
+    attacker_options,
     files_read,
     json_option,
     quiet_option,
     read_options,
     seconds_option,
-    strict_option,
     table_options,
 )
 
@@ -27,7 +27,7 @@ PAPERS = "hypercube,shortest-path,castro,pbp,exact"
 @click.option("--methods", default=PAPERS, show_default=True, metavar="A,B,C", help="The methods to run.")
 @seconds_option
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@strict_option
+@attacker_options
 @json_option
 @quiet_option
 def compare(
@@ -35,6 +35,8 @@ def compare(
     seconds: float | None,
     seed: int,
     strict: bool,
+    whole: str,
+    level_zero: str,
     json_path: str | None,
     quiet: bool,
     **reading: Any,
@@ -50,10 +52,19 @@ def compare(
     names = method_names(methods)
     source = read_options(**reading)
     if not quiet:
-        click.echo(heading(source.table))
+        click.echo(heading(source.table, whole, level_zero))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress:
-        comparison = run(source.table, names, seconds=seconds, seed=seed, strict=strict, progress=progress)
+        comparison = run(
+            source.table,
+            names,
+            seconds=seconds,
+            seed=seed,
+            strict=strict,
+            whole=whole,
+            level_zero=level_zero,
+            progress=progress,
+        )
     rows = _rows(comparison)
     if json_path:
         write_json(json_path, {"schema": 1, "lower_bound": _bound(comparison), "methods": rows})

@@ -6,31 +6,55 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import files_read, json_option, quiet_option, read_options, strict_option, table_options
+from gpuga.cli.options import (
+    attacker_options,
+    files_read,
+    json_option,
+    quiet_option,
+    read_options,
+    seconds_option,
+    table_options,
+)
 
 
 @click.command()
 @table_options
-@strict_option
+@seconds_option
+@attacker_options
 @json_option
 @quiet_option
-def expose(strict: bool, json_path: str | None, quiet: bool, **reading: Any) -> None:
+def expose(
+    seconds: float | None,
+    strict: bool,
+    whole: str,
+    level_zero: str,
+    json_path: str | None,
+    quiet: bool,
+    **reading: Any,
+) -> None:
     """Show which sensitive cells of TABLE an attacker could narrow down if only they were suppressed.
 
     Cells are given by their position in the file, from 0. Exposed cells are initially exposed when the
-    lines through them suffice to see it, else consequentially.
+    lines through them suffice to see it, else consequentially. What the time limit leaves undecided counts as exposed.
     """
     import gpuga
     from gpuga.cli.places import check_places
     from gpuga.cli.report import exposure_content, heading, write_json
+    from gpuga.context import Clock, Context
 
     check_places(files_read(reading), {"--json": json_path})
+    clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
-    content = exposure_content(gpuga.exposure(source.table, strict=strict))
+    found = gpuga.exposure(
+        source.table, strict=strict, whole=whole, level_zero=level_zero, context=Context(clock=clock)
+    )
+    content = exposure_content(found)
     if json_path:
         write_json(json_path, content)
     if not quiet:
-        click.echo(heading(source.table))
+        click.echo(heading(source.table, whole, level_zero))
+        if clock.expired():
+            click.echo("the time limit was reached: cells that were left undecided count as exposed")
         for kind, cells in content.items():
             click.echo(f"{kind.replace('_', ' ')}: {len(cells)}  {_shortened(cells)}")
 

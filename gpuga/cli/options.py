@@ -120,3 +120,26 @@ seconds_option = click.option(
 json_option = click.option("--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
 strict_option = click.option("--strict", is_flag=True, help="A level must be exceeded, not only reached.")
+
+_ATTACKER = (
+    strict_option,
+    click.option(
+        "--whole",
+        type=click.Choice(["auto", "yes", "no"]),
+        default="auto",
+        show_default=True,
+        help="The attacker knows that values are whole numbers; auto: in tables of counts.",
+    ),
+    click.option(
+        "--level-zero",
+        type=click.Choice(["exact", "ignore"]),
+        default="exact",
+        show_default=True,
+        help="Sensitive cells whose levels are all 0 must not be exactly known, or are ignored.",
+    ),
+)
+
+
+def attacker_options(command: Command) -> Command:
+    """What the attacker knows, and how levels are read."""
+    return reduce(lambda c, option: option(c), reversed(_ATTACKER), command)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuga.cli.options import (
+    attacker_options,
     files_read,
     json_option,
     notes_on_stderr,
     quiet_option,
     read_options,
     seconds_option,
-    strict_option,
     table_options,
 )
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     envvar="CUOPT_REMOTE_HOST",
     help="A cuOpt server that --lp cuopt asks instead of this machine's GPU (environment: CUOPT_REMOTE_HOST).",
 )
-@strict_option
+@attacker_options
 @click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
 @click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
 @click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
@@ -99,7 +99,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     source = read_options(**reading)
     check_kind(source, out)
     if not quiet:
-        click.echo(heading(source.table))
+        click.echo(heading(source.table, arguments["whole"], arguments["level_zero"]))
     ready_to_compile(quiet)
     with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
         protection = gpuga.protect(
@@ -131,7 +131,7 @@ def _start(source: Source, path: str) -> Mask:
     return pattern
 
 
-_COMMON = ("backend", "lp", "seed", "strict", "protect_secondary")
+_COMMON = ("backend", "lp", "seed", "strict", "protect_secondary", "whole", "level_zero")
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:

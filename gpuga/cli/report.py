@@ -57,6 +57,7 @@ def summary(protection: Protection) -> dict[str, Any]:
         "gap": protection.gap,
         "optimal": protection.optimal,
         "safe": protection.audit.safe,
+        "whole": protection.audit.whole,
         "audited": protection.audit.audited,
         "repaired": protection.repaired,
         "generations": protection.found.generations,
@@ -70,9 +71,17 @@ def audit_content(audit: Audit) -> dict[str, Any]:
     """AUDIT.json."""
     cells = [
         {"cell": c.cell, "kind": c.kind, "safe": c.safe, "min": number(c.min), "max": number(c.max)}
+        | ({} if c.exact else {"exact": False})
         for c in audit.cells
     ]
-    return {"shows": INTERVALS, "safe": audit.safe, "audited": audit.audited, "cells": cells}
+    return {
+        "shows": INTERVALS,
+        "safe": audit.safe,
+        "whole": audit.whole,
+        "audited": audit.audited,
+        "undecided": list(audit.undecided),
+        "cells": cells,
+    }
 
 
 def exposure_content(exposure: Exposure) -> dict[str, Any]:
@@ -85,9 +94,25 @@ def exposure_content(exposure: Exposure) -> dict[str, Any]:
     }
 
 
-def heading(table: Table) -> str:
-    """What a command prints first: that its output stays in the office, and how large the table is."""
-    return f"{CONFIDENTIAL}\n{size_line(table)}"
+def heading(table: Table, whole: str, level_zero: str) -> str:
+    """What a command prints first: that its output stays in the office, the table's size, what the attacker knows."""
+    return "\n".join([CONFIDENTIAL, size_line(table), *attacker_lines(table, whole, level_zero)])
+
+
+def attacker_lines(table: Table, whole: str, level_zero: str) -> list[str]:
+    """What the attacker is taken to know, and what is asked of sensitive cells without levels."""
+    from gpuga.safety.model import knows_whole, levels_of_zero
+
+    knows = "knows" if knows_whole(table, whole) else "does not know"
+    lines = [f"attacker: {knows} that values are whole numbers"]
+    if count := len(levels_of_zero(table)):
+        cells, it = ("cell has", "it") if count == 1 else ("cells have", "they")
+        of = "it" if count == 1 else "them"
+        asked = f"{it} must not be exactly known"
+        if level_zero == "ignore":
+            asked = f"nothing is asked of {of} (--level-zero ignore)"
+        lines.append(f"{count} sensitive {cells} no level: {asked}")
+    return lines
 
 
 def size_line(table: Table) -> str:

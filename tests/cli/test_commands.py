@@ -19,7 +19,7 @@ from gpuga.context import Clock
 ROOT = Path(__file__).parents[2]
 SERPELL_LEVELS = ["--levels", "max(1,10%)"]
 SUMMARY = {
-    "audience", "notice",
+    "audience", "notice", "whole",
     "schema", "cells", "equations", "sensitive", "method", "backend", "lp", "seed", "secondary", "cost",
     "lower_bound", "gap", "optimal", "safe", "audited", "repaired", "generations", "evaluations", "seconds",
     "version",
