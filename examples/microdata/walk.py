@@ -3,8 +3,8 @@
     python examples/microdata/walk.py --out walk-out
     python examples/microdata/walk.py --out walk-out --records 5000000 --steepness 2.5
 
-Every step is one command, printed before it runs. `table.csv` holds every value and stays in the office;
-`published.csv` is what may leave it.
+Every step is one command, printed before it runs. `table.csv` holds every value; it, `pattern.csv` and `summary.json`
+stay in the office. `published.csv` is what may leave it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def step(*words: str) -> None:
 def main(out: Path, records: int, steepness: float, seconds: float) -> None:
     """The whole walk."""
     out.mkdir(parents=True, exist_ok=True)
-    microdata, table, pattern = out / "records.csv", out / "table.csv", out / "published.csv"
+    microdata, table, pattern = out / "records.csv", out / "table.csv", out / "pattern.csv"
+    published = out / "published.csv"
     write_records(microdata, records, steepness)
     wanted = ["--by", "region,industry", "--value", "turnover", "--holding", "holding", *RULES]
     trees = [word for name in ("region", "industry") for word in ("--hierarchy", f"{name}={HERE / name}.hrc")]
@@ -42,7 +43,7 @@ def main(out: Path, records: int, steepness: float, seconds: float) -> None:
     limits = ["--seconds", str(seconds), "--seed", "1"]
     step("protect", str(table), *trees, *limits, "--out", str(pattern), "--json", str(out / "summary.json"))
     step("audit", str(table), str(pattern), *trees)
-    print(f"\nmay be published: {pattern}")
+    step("publish", str(table), str(pattern), *trees, "--out", str(published))
 
 
 if __name__ == "__main__":

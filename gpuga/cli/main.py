@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "protect": ("gpuga.cli.protect:protect", "Find a safe pattern for a table and write it."),
     "audit": ("gpuga.cli.audit:audit", "Judge a pattern as an attacker would."),
     "verify": ("gpuga.cli.verify:verify", "Check a proof of safety with a small program of its own."),
+    "publish": ("gpuga.cli.publish:publish", "Write a table as a safe pattern lets it be published."),
     "bound": ("gpuga.cli.bound:bound", "Prove a lower bound on the cost of any safe pattern."),
     "expose": ("gpuga.cli.expose:expose", "Show which primaries are exposed before anything is done."),
     "compare": ("gpuga.cli.compare:compare", "Run several methods on one table, side by side."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -76,16 +76,24 @@ def arrow_bytes(frame: Any) -> bytes:
 
 def write_parquet(table: Table, path: str | Path) -> None:
     """A table with dimensions as a Parquet file; figures are integers or exact decimals."""
-    pyarrow, _ = _pyarrow()
     names, columns = table_columns(table)
     dimensions = len(table.grid.dimensions) if table.grid is not None else 0
-    arrays = [
-        pyarrow.array(texts, pyarrow.string())
-        if at < dimensions or name == "status" or "inf" in texts or "-inf" in texts
-        else _figures(pyarrow, texts)
+    words = {
+        name
         for at, (name, texts) in enumerate(zip(names, columns, strict=True))
+        if at < dimensions or name == "status" or "inf" in texts or "-inf" in texts
+    }
+    write_whole(path, texts_bytes(names, columns, words))
+
+
+def texts_bytes(names: Sequence[str], columns: Sequence[Sequence[str]], words: Collection[str]) -> bytes:
+    """The bytes of a Parquet file: columns named in `words` as texts, the others as numbers; blanks are nulls."""
+    pyarrow, _ = _pyarrow()
+    arrays = [
+        pyarrow.array([text or None for text in texts], pyarrow.string()) if name in words else _figures(pyarrow, texts)
+        for name, texts in zip(names, columns, strict=True)
     ]
-    write_arrow(pyarrow.table(arrays, names=names), path)
+    return arrow_bytes(pyarrow.table(arrays, names=list(names)))
 
 
 def _figures(pyarrow: Any, texts: Sequence[str]) -> Any:

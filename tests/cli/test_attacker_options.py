@@ -89,7 +89,7 @@ def test_what_the_time_does_not_suffice_for_is_not_safe_and_said(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "t.jj"
-    made = ["smith3d", "--shape", "9x8x7", "--sensitive", "0.2", "--zeros", "0.1", "--out", str(table), "--quiet"]
+    made = ["smith3d", "--shape", "6x5x4", "--sensitive", "0.2", "--zeros", "0.1", "--out", str(table), "--quiet"]
     assert run(["generate", *made]) == 0
     pattern = tmp_path / "p.csv"
     assert run(["protect", str(table), "--method", "hypercube", "--out", str(pattern), "--quiet"]) == 0

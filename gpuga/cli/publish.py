@@ -1,0 +1,79 @@
+"""`gpuga publish`: the table as it may leave the office."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gpuga.cli.options import (
+    attacker_options,
+    files_read,
+    notes_on_stderr,
+    quiet_option,
+    read_options,
+    seconds_option,
+    table_options,
+)
+
+
+@click.command()
+@table_options
+@click.argument("pattern", type=click.Path())
+@click.option("--out", required=True, type=click.Path(), metavar="PUBLIC", help="Ends in .csv or .parquet.")
+@click.option("--flag", default="c", show_default=True, metavar="TEXT", help="Marks suppressed cells.")
+@seconds_option
+@attacker_options
+@click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
+@quiet_option
+def publish(
+    pattern: str,
+    out: str,
+    flag: str,
+    seconds: float | None,
+    strict: bool,
+    whole: str,
+    level_zero: str,
+    protect_secondary: bool,
+    quiet: bool,
+    **reading: Any,
+) -> None:
+    """Write TABLE as PATTERN lets it be published: dimensions, values, and one flag for every suppressed cell.
+
+    The pattern is audited first; nothing is written when it is not safe (exit code 1). A label that a spreadsheet
+    would take for a formula gets an apostrophe before it in CSV files.
+    """
+    import gpuga
+    from gpuga.cli.places import check_places
+    from gpuga.cli.progress import progress_on_terminal
+    from gpuga.context import Clock, Context
+    from gpuga.errors import GpugaError, printable
+    from gpuga.files.atomic import write_whole
+    from gpuga.files.pattern import read_pattern
+    from gpuga.files.public import check_public, public_content
+
+    check_public(out, flag)
+    check_places(files_read(reading) | {"PATTERN": pattern}, {"--out": out})
+    clock = Clock(seconds)  # reading counts
+    source = read_options(**reading)
+    suppressed = read_pattern(source, pattern)
+    with progress_on_terminal(quiet) as progress:
+        verdict = gpuga.audit(
+            source.table,
+            suppressed,
+            strict=strict,
+            whole=whole,
+            level_zero=level_zero,
+            protect_secondary=protect_secondary,
+            intervals=False,
+            context=Context(clock=clock, progress=progress),
+        )
+    if not verdict.safe:
+        first = source.table.label(verdict.unsafe[0])
+        many = f"{len(verdict.unsafe)} cells are not protected, such as {first}"
+        raise GpugaError(f"{printable(pattern, 300)} is not safe, and nothing was written: {many}")
+    with notes_on_stderr():
+        write_whole(out, public_content(source, suppressed, out, flag))
+    if not quiet:
+        hidden = int(suppressed[: len(source.table) - source.table.groups].sum())
+        click.echo(f"{printable(out, 300)}: {hidden} cells suppressed; may be published")

@@ -1,0 +1,149 @@
+"""What is published shows which cells are suppressed, and nothing else about them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from gpuga.cli.main import run
+
+TABLE = """\
+region,branch,value,status,lower,upper,lb,ub,weight,contributors,note,cell_number
+a,x,20.50,u,5,5,0,99,7,2,secret,1
+a,y,30,s,,,0,99,7,5,secret,2
+b,x,40,s,,,0,99,7,6,secret,3
+b,y,7,z,,,0,99,7,7,secret,4
+a,Total,50.50,s,,,0,inf,7,9,secret,5
+"""
+PATTERN = "region,branch,suppression\na,x,primary\na,y,secondary\nb,x,secondary\nb,y,published\n"
+BOX = "r,c,value,status\n{0},x,20,u\n{0},y,30,s\nb,x,40,s\nb,y,50,s\n"
+ALL = "cell,suppression\n0,primary\n1,secondary\n2,secondary\n3,secondary\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE.replace("b,y,7,z", "b,y,70,s"))
+    (tmp_path / "p.csv").write_text(PATTERN.replace("b,y,published", "b,y,secondary"))
+    return path
+
+
+def publish(table: Path, *more: str, out: str = "public.csv") -> int:
+    ignored = ["--ignore", "note"] if "note" in table.read_text() else []
+    words = [str(table), str(table.parent / "p.csv"), "--out", str(table.parent / out), "--quiet", *ignored]
+    return run(["publish", *words, *more])
+
+
+def test_only_dimensions_values_and_one_flag_leave_the_office(table: Path) -> None:
+    assert publish(table) == 0
+    text = (table.parent / "public.csv").read_text()
+    given, added = text.splitlines()[:6], text.splitlines()[6:]
+    assert given == ["region,branch,value,flag", "a,x,,c", "a,y,,c", "b,x,,c", "b,y,,c", "a,Total,50.5,"]
+    assert sorted(added) == ["Total,Total,160.5,", "Total,x,60.5,", "Total,y,100,", "b,Total,110,"]
+
+
+def test_the_flag_can_be_chosen(table: Path) -> None:
+    assert publish(table, "--flag", "x") == 0
+    rows = list(csv.DictReader((table.parent / "public.csv").open()))
+    assert [row["flag"] for row in rows[:5]] == ["x", "x", "x", "x", ""]
+
+
+@pytest.mark.parametrize("flag", ["", " ", "=1", "+", "a\nb", "x" * 21])
+def test_flags_that_are_none_are_refused(table: Path, flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert publish(table, "--flag", flag) == 2
+    assert "--flag" in capsys.readouterr().err
+
+
+def test_parquet_holds_the_same(table: Path) -> None:
+    from decimal import Decimal
+
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert publish(table, out="public.parquet") == 0
+    frame = parquet.read_table(table.parent / "public.parquet")
+    assert frame.column_names == ["region", "branch", "value", "flag"]
+    assert frame.column("value").to_pylist()[:5] == [None, None, None, None, Decimal("50.5")]
+    assert frame.column("flag").to_pylist()[:5] == ["c", "c", "c", "c", None]
+
+
+def test_a_table_of_cells_and_equations_is_published_by_index(tmp_path: Path) -> None:
+    table = tmp_path / "t.jj"
+    assert run(["generate", "class2", "--rows", "6", "--cols", "6", "--out", str(table), "--quiet"]) == 0
+    pattern = tmp_path / "p.csv"
+    assert run(["protect", str(table), "--method", "hypercube", "--out", str(pattern), "--quiet"]) == 0
+    assert publish(table) == 0
+    public = list(csv.DictReader((tmp_path / "public.csv").open()))
+    hidden = {row["index"]: row["suppression"] != "published" for row in csv.DictReader(pattern.open())}
+    assert list(public[0]) == ["index", "value", "flag"]
+    assert [row["index"] for row in public] == list(hidden)
+    assert all((row["value"] == "") == (row["flag"] == "c") == hidden[row["index"]] for row in public)
+
+
+def test_an_unsafe_pattern_is_not_published(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (table.parent / "p.csv").write_text("region,branch,suppression\n")
+    assert publish(table) == 1
+    said = capsys.readouterr().err
+    assert "not safe" in said
+    assert "cell 0 (region=a, branch=x)" in said
+    assert not (table.parent / "public.csv").exists()
+
+
+def test_a_pattern_that_cannot_be_judged_in_time_is_not_published(tmp_path: Path) -> None:
+    table = tmp_path / "t.jj"
+    made = ["smith3d", "--shape", "6x5x4", "--sensitive", "0.2", "--zeros", "0.1", "--out", str(table), "--quiet"]
+    assert run(["generate", *made]) == 0
+    pattern = tmp_path / "p.csv"
+    assert run(["protect", str(table), "--method", "hypercube", "--out", str(pattern), "--quiet"]) == 0
+    assert publish(table, "--seconds", "1e-9") == 1
+    assert not (tmp_path / "public.csv").exists()
+    assert publish(table) == 0
+
+
+@pytest.mark.parametrize("name", ["public.xlsx", "public", "public.txt", "p.csv", "t.csv"])
+def test_names_of_other_kinds_and_of_inputs_are_refused(table: Path, name: str) -> None:
+    before = table.read_text()
+    assert publish(table, out=name) == 2
+    assert table.read_text() == before
+
+
+@pytest.mark.parametrize("label", ['=HYPERLINK("http://x")', "+1", "-1", "@x", "＝1"])
+def test_no_label_is_a_formula_in_a_spreadsheet(label: str, tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    quoted = '"' + label.replace('"', '""') + '"'
+    table.write_text(BOX.format(quoted))
+    (tmp_path / "p.csv").write_text(ALL)
+    assert publish(table) == 0
+    rows = list(csv.reader((tmp_path / "public.csv").open(encoding="utf-8", newline="")))
+    assert rows[1][0] == f"'{label}"
+    table.write_text(BOX.format(quoted).replace("r,c,", f"{quoted},c,"))
+    assert publish(table) == 0
+    assert (tmp_path / "public.csv").read_text(encoding="utf-8").startswith(("'", "\"'"))
+
+
+def test_labels_that_an_apostrophe_would_make_equal_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(BOX.format("=b").replace("\nb,", "\n'=b,"))
+    (tmp_path / "p.csv").write_text(ALL)
+    assert publish(table) == 2
+    assert "apostrophe" in capsys.readouterr().err
+
+
+def test_a_dimension_called_flag_leaves_no_room_for_the_flags(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(BOX.format("a").replace("r,c,", "flag,c,"))
+    (tmp_path / "p.csv").write_text(ALL)
+    assert publish(table) == 2
+
+
+def test_rows_that_are_sorted_by_value_are_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(BOX.format("a"))
+    (tmp_path / "p.csv").write_text(ALL)
+    assert publish(table) == 0
+    assert "sorted by value" in capsys.readouterr().err
+    table.write_text(BOX.format("a").replace("b,x,40", "b,x,10"))
+    assert publish(table) == 0
+    assert "sorted by value" not in capsys.readouterr().err
