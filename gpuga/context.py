@@ -1,4 +1,4 @@
-"""What is passed along a run: back end, solver, random seed, clock, progress. No globals, no environment."""
+"""The configuration of a run: back end, solver, random seed, clock, progress. No globals, no environment."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from gpuga.cli.options import (
     json_option,
     quiet_option,
     read_options,
-    seconds_option,
     table_options,
+    time_limit,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PAPERS = "hypercube,shortest-path,castro,pbp,exact"
 @click.command()
 @table_options
 @click.option("--methods", default=PAPERS, show_default=True, metavar="A,B,C", help="The methods to run.")
-@seconds_option
+@time_limit("Time limit of each method")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @attacker_options
 @json_option

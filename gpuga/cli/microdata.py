@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option
+from gpuga.cli.options import json_option, quiet_option, time_limit
 
 
 @click.group()
@@ -53,7 +53,7 @@ def microdata() -> None:
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--evaluations", type=click.IntRange(1), help="Limit of the search.  [default: by the size of the file]")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for the search.  [default: no limit]")
+@time_limit("Time limit of the search")
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),

@@ -114,9 +114,13 @@ def _positive(ctx: click.Context, param: click.Parameter, seconds: float | None)
     return seconds
 
 
-seconds_option = click.option(
-    "--seconds", type=float, callback=_positive, metavar="N", help="Time limit in seconds.  [default: no limit]"
-)
+def time_limit(what: str) -> Callable[[Command], Command]:
+    """The option --seconds, with what it limits."""
+    words = f"{what} in seconds.  [default: no limit]"
+    return click.option("--seconds", type=float, callback=_positive, metavar="N", help=words)
+
+
+seconds_option = time_limit("Time limit")
 json_option = click.option("--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
 strict_option = click.option("--strict", is_flag=True, help="A level must be exceeded, not only reached.")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "cuopt", "highs"]),
     default="auto",
     show_default=True,
-    help="Who solves linear programs.",
+    help="Solver of linear programs.",
 )
 @seconds_option
 @click.option("--generations", type=click.IntRange(min=1), help="Limit of generations.")
@@ -62,13 +62,13 @@ if TYPE_CHECKING:
 @click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
 @click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
 @click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
-@click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
+@click.option("--resume", is_flag=True, help="Resume from the checkpoint.")
 @click.option("--patience", type=click.IntRange(min=1), help="Limit of generations without improvement.")
 @click.option(
     "--improvement-rate",
     type=click.FloatRange(min=0),
     metavar="SHARE",
-    help="Stop when a second improves the cost by less than this share.",
+    help="Stop when the cost improves by less than this share per second.",
 )
 @click.option("--log", type=click.Path(), metavar="FILE", help="Write a line of JSON per generation.")
 @json_option

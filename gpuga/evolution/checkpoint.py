@@ -50,6 +50,7 @@ def save(folder: Path, generation: int, figures: Mapping[str, Any], arrays: Mapp
     target = folder / f"generation-{generation:09d}.checkpoint"
     part = folder / f".{target.name}.{os.getpid()}.part"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with open(part, "wb") as file:
             file.write(body + hashlib.sha256(body).digest())
             file.flush()

@@ -1,4 +1,4 @@
-"""The method `circuits`: walk from a table to its workshop, evolve, and bring the best pattern home."""
+"""The method `circuits`: prepare a table, evolve patterns, return the best with its bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words into wishes: thresholds, keys and per-field options as they are written on a command line."""
+"""Parse command-line options: thresholds, keys and per-field options as they are written there."""
 
 from __future__ import annotations
 

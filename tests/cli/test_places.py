@@ -159,3 +159,8 @@ def test_a_start_that_gives_a_sensitive_cell_away_is_refused(table: Path, capsys
     table.write_text(TABLE.replace("b,y,50,s", "b,y,50,z"))
     start.write_text("r,c,suppression\nb,y,secondary\n")
     refused(protect(table, *out), capsys, "start.csv", "must be published")
+
+
+def test_a_time_limit_of_microdata_is_a_positive_number(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--fields", "r,c", "--out", str(table.parent / "m.csv"), "--seconds", "nan"]
+    refused(run(["microdata", "protect", str(table), *words]), capsys, "--seconds")
