@@ -22,6 +22,10 @@ def printable(text: object, limit: int = 80) -> str:
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
+class Alarm(UserWarning):
+    """A warning that must not be overlooked: what follows may publish what should stay secret."""
+
+
 class GpugaError(Exception):
     """A failure with one clear sentence for the user."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gpuga.errors import InputError, printable
+from gpuga.errors import Alarm, InputError, printable
 
 if TYPE_CHECKING:
     from gpuga.files.read import Source
@@ -30,9 +30,23 @@ _TABLE = (
         help="What a suppression costs.  [default: the file's weights, else value]",
     ),
     click.option("--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension."),
-    click.option("--total", default="Total", show_default=True, metavar="CODE", help="The code of totals."),
+    click.option(
+        "--total",
+        multiple=True,
+        metavar="[DIM=]CODE",
+        help="The code of totals, everywhere or in one dimension; may be repeated.  [default: Total]",
+    ),
     click.option("--ignore", multiple=True, metavar="COLUMN", help="A column that is not a dimension."),
+    click.option(
+        "--dimension", multiple=True, metavar="COLUMN", help="A dimension, though its name looks like a reserved one."
+    ),
+    click.option(
+        "--coincidence", multiple=True, metavar="DIM=CODE", help="A code that is the sum of others by mere chance."
+    ),
 )
+
+READING = ("table", "levels", "weights", "hierarchy", "total", "ignore", "dimension", "coincidence")
+"""The names of the argument TABLE and its options, for commands that take them out of many."""
 
 
 def table_options(command: Command) -> Command:
@@ -45,24 +59,33 @@ def read_options(
     levels: str | None,
     weights: str | None,
     hierarchy: tuple[str, ...],
-    total: str,
+    total: tuple[str, ...],
     ignore: tuple[str, ...],
+    dimension: tuple[str, ...],
+    coincidence: tuple[str, ...],
 ) -> Source:
     """The table that the options describe; what had to be assumed is said on standard error."""
     from gpuga.files.read import read_source
 
+    plain = [code for code in total if "=" not in code]
+    if len(plain) > 1:
+        raise InputError("names more than one code for all dimensions: write DIM=CODE", field="--total")
+    chances = [_pair(text, "--coincidence", "DIM=CODE") for text in coincidence]
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
         source = read_source(
             table,
             levels=levels,
             weights=weights,
-            hierarchies=_by_dimension(hierarchy),
-            total=total,
+            hierarchies=_by_dimension(hierarchy, "--hierarchy", "DIM=FILE.hrc"),
+            total=plain[0] if plain else "Total",
+            totals=_by_dimension([text for text in total if "=" in text], "--total", "DIM=CODE"),
             ignore=ignore,
+            dimensions=dimension,
+            coincidences={name: [code for other, code in chances if other == name] for name, _ in chances},
         )
     for note in notes:
-        click.echo(f"gpuga: note: {printable(note.message, 300)}", err=True)
+        _say_note(note.message, note.category)
     return source
 
 
@@ -81,18 +104,28 @@ def notes_on_stderr() -> Iterator[None]:
         yield
 
 
-def _say_note(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"gpuga: note: {printable(message, 300)}", err=True)
+def _say_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    word = "WARNING" if issubclass(category, Alarm) else "note"
+    click.echo(f"gpuga: {word}: {printable(message, 300)}", err=True)
 
 
-def _by_dimension(pairs: tuple[str, ...]) -> dict[str, str]:
-    files: dict[str, str] = {}
-    for pair in pairs:
-        dimension, sign, path = pair.partition("=")
-        if not (dimension and sign and path):
-            raise InputError(f"{printable(pair)!r} is not DIM=FILE.hrc", field="--hierarchy")
-        files[dimension] = path
-    return files
+def _by_dimension(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """What an option says of each dimension, which may be only one thing."""
+    said: dict[str, str] = {}
+    for text in texts:
+        dimension, what = _pair(text, option, form)
+        if dimension in said:
+            raise InputError(f"says two things of dimension {printable(dimension)!r}", field=option)
+        said[dimension] = what
+    return said
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """An option's DIM=SOMETHING in two."""
+    dimension, sign, rest = text.partition("=")
+    if not (dimension and sign and rest):
+        raise InputError(f"{printable(text)!r} is not {form}", field=option)
+    return dimension, rest
 
 
 def fraction(text: str, field: str) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuga.cli.options import (
+    READING,
     attacker_options,
     files_read,
     json_option,
@@ -90,7 +91,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     from gpuga.methods import DEFAULT, find_method
 
     seconds = given.pop("seconds")
-    reading = {name: given.pop(name) for name in ("table", "levels", "weights", "hierarchy", "total", "ignore")}
+    reading = {name: given.pop(name) for name in READING}
     arguments = {"method": DEFAULT} | _arguments(given)
     options = find_method(arguments["method"]).checked(arguments["options"], start)
     outputs = {"--out": out, "--json": json_path, "--log": options.get("log")}

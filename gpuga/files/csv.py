@@ -15,6 +15,7 @@ from gpuga.files.atomic import write_whole
 from gpuga.files.source import read_text
 from gpuga.table.columns import Reading, table_from_columns
 from gpuga.table.exact import shown
+from gpuga.table.headers import HeaderError
 from gpuga.table.table import INFINITE, Ints, Status, Table
 
 LETTER = {
@@ -130,7 +131,7 @@ def parse_csv(text: str, path: Path, reading: Reading) -> Table:
             raise
         given = fault.cell is not None and fault.cell < sheet.rows
         line = line_of_row(text, fault.cell) if given and fault.cell is not None else None
-        raise fault.at(path, line) from None
+        raise fault.at(path, 1 if isinstance(fault, HeaderError) else line) from None
 
 
 def write_csv(table: Table, path: str | Path) -> None:

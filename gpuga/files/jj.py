@@ -26,6 +26,7 @@ from gpuga.table.grid import csr_lines
 from gpuga.table.groups import LEVELS
 from gpuga.table.levels import parse_rule
 from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
+from gpuga.table.undeclared import warn_without_primaries
 from gpuga.table.weights import weigh
 
 FIELDS = ("index", "value", "weight", "status", "lb", "ub", "lower", "upper", "sliding")
@@ -45,7 +46,7 @@ def parse_jj(text: str, path: str | Path, *, levels: str | None = None, weights:
     """The table in the text of a `.jj` file; `path` is for messages."""
     path = Path(path)
     try:
-        return _parse(path, text.splitlines(), levels, weights)
+        return warn_without_primaries(_parse(path, text.splitlines(), levels, weights))
     except InputError as fault:
         line = None if fault.cell is None else fault.cell + _FIRST_CELL
         raise (fault if fault.path else fault.at(path, line)) from None

@@ -19,11 +19,10 @@ from gpuga.files.jj import jj_indices
 from gpuga.files.parquet import arrow_bytes, read_arrow
 from gpuga.files.read import CSV_SUFFIXES, Source
 from gpuga.files.source import read_text
-from gpuga.table.columns import FIGURES
 from gpuga.table.exact import shown
 from gpuga.table.grid import keys
-from gpuga.table.groups import MEMBERS
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.words import FIGURES, MEMBERS
 
 WORDS = ("published", "primary", "secondary")
 INDEX_NAMES = ("index", "cell", "cell_number", "position")

@@ -38,15 +38,30 @@ def read_table(
     weights: str | None = None,
     hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
     total: str = "Total",
+    totals: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
+    dimensions: Sequence[str] = (),
+    coincidences: Mapping[str, Sequence[str]] | None = None,
 ) -> Table:
     """The table in a file.
 
     `levels` (default 15 %) is the rule for sensitive cells without levels: `15%`, `5`, `max(1,10%)`;
     `weights` is value, count, unit or log and replaces the file's; `hierarchies` gives `.hrc` files by
-    dimension; `total` is the code of totals; `ignore` names columns that are no dimensions.
+    dimension; `total` is the code of totals, `totals` gives it by dimension; `ignore` names columns that are no
+    dimensions, `dimensions` columns that are although they look like reserved ones; `coincidences` lists, by
+    dimension, codes that are the sum of others by chance.
     """
-    return read_source(path, levels=levels, weights=weights, hierarchies=hierarchies, total=total, ignore=ignore).table
+    return read_source(
+        path,
+        levels=levels,
+        weights=weights,
+        hierarchies=hierarchies,
+        total=total,
+        totals=totals,
+        ignore=ignore,
+        dimensions=dimensions,
+        coincidences=coincidences,
+    ).table
 
 
 def read_source(
@@ -56,7 +71,10 @@ def read_source(
     weights: str | None = None,
     hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
     total: str = "Total",
+    totals: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
+    dimensions: Sequence[str] = (),
+    coincidences: Mapping[str, Sequence[str]] | None = None,
 ) -> Source:
     """The table in a file together with the file as it was read, for writing the pattern."""
     path = Path(path)
@@ -66,16 +84,32 @@ def read_source(
         name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
         for name, tree in (hierarchies or {}).items()
     }
-    reading = Reading(levels, weights, total, trees, tuple(ignore))
+    reading = Reading(
+        levels, weights, total, trees, tuple(ignore), tuple(dimensions), dict(totals or {}), dict(coincidences or {})
+    )
     if suffix == ".parquet":
         frame = read_arrow(path)
         return Source(parse_parquet(frame, path, reading), path, frame=frame, ignore=tuple(ignore))
+    if suffix == ".jj":
+        _refuse_for_equations(reading, path)
     text = read_text(path)
     if suffix == ".jj":
-        if trees:
-            raise InputError("a .jj file brings its equations along: it takes no --hierarchy", path=path)
         return Source(parse_jj(text, path, levels=levels, weights=weights), path, text)
     return Source(parse_csv(text, path, reading), path, text, ignore=tuple(ignore))
+
+
+def _refuse_for_equations(reading: Reading, path: Path) -> None:
+    """A file with equations has no columns and no codes that options could say something about."""
+    given = {
+        "--hierarchy": reading.hierarchies,
+        "--total": reading.totals or reading.total != Reading().total,
+        "--ignore": reading.ignore,
+        "--dimension": reading.dimensions,
+        "--coincidence": reading.coincidences,
+    }
+    for option, wish in given.items():
+        if wish:
+            raise InputError(f"a .jj file brings its equations along: it takes no {option}", path=path)
 
 
 def write_table(table: Table, path: str | Path) -> None:

@@ -24,11 +24,7 @@ from gpuga.microdata.records import Records
 from gpuga.microdata.singletons import Group, crowded_lines, groups
 from gpuga.table.grid import dimension_from_parents, flat_dimension, grid_lines
 from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
-
-RESERVED = {
-    "value", "weight", "status", "sensitive", "lower", "upper", "sliding", "lb", "ub", "contributors",
-    "members", "suppression",
-}  # fmt: skip
+from gpuga.table.words import RESERVED
 
 
 @dataclass(frozen=True, eq=False)

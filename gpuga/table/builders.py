@@ -23,20 +23,26 @@ def table_from_frame(
     levels: str | None = None,
     weights: str | None = None,
     total: str = "Total",
+    totals: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Mapping[str, str | None]] | None = None,
     ignore: Sequence[str] = (),
+    dimensions: Sequence[str] = (),
+    coincidences: Mapping[str, Sequence[str]] | None = None,
     name: str = "table",
 ) -> Table:
     """A table from a pandas, polars or Arrow frame, or a mapping of columns; columns as in a long CSV.
 
     `hierarchies` gives, per dimension, each code's parent (None: directly below the total). Integer and
-    decimal columns are taken exactly; a float stands for the shortest decimal that reads back as it.
+    decimal columns are taken exactly; a float stands for the shortest decimal that reads back as it. All other
+    arguments are those of `gpuga.read_table`.
     """
     trees = {
         dimension: Hierarchy(tuple(parents), tuple(parents.values()))
         for dimension, parents in (hierarchies or {}).items()
     }
-    reading = Reading(levels, weights, total, trees, tuple(ignore))
+    reading = Reading(
+        levels, weights, total, trees, tuple(ignore), tuple(dimensions), dict(totals or {}), dict(coincidences or {})
+    )
     columns = frame_columns(frame)
     try:
         return table_from_columns(columns, reading, name)
@@ -95,6 +101,7 @@ def table_from_array(
     levels: str | None = None,
     weights: str | None = None,
     contributors: ArrayLike | None = None,
+    coincidences: Mapping[str, Sequence[str]] | None = None,
     name: str = "table",
 ) -> Table:
     """A table from a k-dimensional array, in row-major order.
@@ -121,7 +128,9 @@ def table_from_array(
         columns["sensitive"] = _same_shape(sensitive, array, "sensitive").astype(np.int64)
     if contributors is not None:
         columns["contributors"] = _same_shape(contributors, array, "contributors")
-    return table_from_frame(columns, levels=levels, weights=weights, name=name)
+    return table_from_frame(
+        columns, levels=levels, weights=weights, dimensions=names, coincidences=coincidences, name=name
+    )
 
 
 def _same_shape(extra: ArrayLike, array: NDArray[Any], what: str) -> NDArray[Any]:

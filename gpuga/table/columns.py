@@ -3,7 +3,8 @@
 The columns `value` (required), `weight`, `status` or `sensitive`, `lower`, `upper`, `sliding`, `lb`, `ub`
 and `contributors` are reserved; `suppression` is ignored. A column called `cell_number`, `index` or `id` in
 which no entry occurs twice numbers the cells and is carried through, as long as a dimension is left.
-Every other column is a dimension. Rows with an entry in the column `members` are groups, not cells.
+Every other column is a dimension, unless it looks like a reserved one (`gpuga.table.headers`). Rows with an
+entry in the column `members` are groups, not cells.
 """
 
 from __future__ import annotations
@@ -18,19 +19,15 @@ from numpy.typing import NDArray
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
-from gpuga.table.groups import LEVELS, MEMBERS, Column, first_group, read_groups
+from gpuga.table.groups import LEVELS, Column, first_group, read_groups
+from gpuga.table.headers import dimension_names, value_column
 from gpuga.table.levels import DEFAULT_RULE, parse_rule
 from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
+from gpuga.table.undeclared import refuse_undeclared_sums, warn_without_primaries
 from gpuga.table.weights import weigh
-
-FIGURES = ("value", "weight", "lower", "upper", "sliding", "lb", "ub", "contributors")
-"""Columns that can tell a cell's value; blank in published patterns where a cell is suppressed."""
-
-MARKS = ("status", "sensitive", "suppression")
-NUMBERING = ("cell_number", "index", "id")
+from gpuga.table.words import FIGURES, MEMBERS
 
 MOST_CELLS = 50_000_000
-MOST_DIMENSIONS = 50
 
 _STATUS = {
     "s": Status.SUPPRESSIBLE,
@@ -54,48 +51,39 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class Reading:
-    """How columns become a table: rule for levels, kind of weights, code of the totals, hierarchies."""
+    """How columns become a table: rule for levels, kind of weights, code of the totals, hierarchies.
+
+    `totals` are codes of totals by dimension where they differ from `total`; `dimensions` and `ignore` name columns
+    that are and that are no dimensions, whatever they look like; `coincidences` are codes, by dimension, whose
+    values are the sum of others by chance.
+    """
 
     levels: str | None = None
     weights: str | None = None
     total: str = "Total"
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     ignore: Sequence[str] = ()
+    dimensions: Sequence[str] = ()
+    totals: Mapping[str, str] = field(default_factory=dict)
+    coincidences: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-
-def dimension_names(columns: Mapping[str, Column], ignore: Sequence[str] = ()) -> list[str]:
-    """Which columns are dimensions, in their order."""
-    for name in ignore:
-        if name not in columns:
-            raise InputError(f"there is no column {printable(name)!r} to ignore", field="--ignore")
-    left = [c for c in columns if c not in FIGURES and c not in MARKS and c not in ignore]
-    for name in [c for c in left if c in NUMBERING]:
-        entries = columns[name]
-        if len(left) > 1 and len(set(map(str, entries))) == len(entries):
-            left.remove(name)
-    if not left:
-        raise InputError("has no dimension: every column is reserved or ignored")
-    if len(left) > MOST_DIMENSIONS:
-        raise InputError(f"has {len(left)} dimensions, at most {MOST_DIMENSIONS} are possible: use --ignore")
-    return left
+    def total_of(self, dimension: str) -> str:
+        """The code of the total of one dimension."""
+        return self.totals.get(dimension, self.total)
 
 
 def table_from_columns(columns: Mapping[str, Column], reading: Reading, name: str = "table") -> Table:
     """A table from columns of equal length; faults carry the row as `cell` and the column as `field`."""
     if MEMBERS not in columns:
-        return _table_of_cells(columns, reading, name)
+        return warn_without_primaries(_table_of_cells(columns, reading, name))
     first = first_group(columns[MEMBERS])
     cells = {c: column[:first] for c, column in columns.items() if c != MEMBERS}
     table = _table_of_cells(cells, reading, name)
-    return table if first == len(columns[MEMBERS]) else read_groups(table, columns, first)
+    return warn_without_primaries(table if first == len(columns[MEMBERS]) else read_groups(table, columns, first))
 
 
 def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) -> Table:
-    if "value" not in columns:
-        near = next((c for c in columns if c.strip().lower() == "value"), None)
-        hint = f" (column {printable(near)!r} is written differently)" if near else ""
-        raise InputError(f"has no column value{hint}", field="value")
-    rows = len(columns["value"])
+    rows = len(value_column(columns))
     if rows == 0:
         raise InputError("has no cells")
     added = _grid(columns, reading)
@@ -104,7 +92,9 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
         raise InputError("is blank", field="value", cell=int(np.argmin(figures["value"].present)))
     digits = max(figures[c].digits for c in figures if c not in ("weight", "contributors"))
     digits += _level_digits(columns, figures, rows, reading.levels)
-    value = added.sums(_checked_sum(figures["value"].scaled(digits)))
+    given = _checked_sum(figures["value"].scaled(digits))
+    refuse_undeclared_sums(Grid(added.grid.dimensions, added.grid.coordinate[:rows]), given, reading.coincidences)
+    value = added.sums(given)
     status = _status(columns, rows, len(value))
     levels = _levels(figures, status, value, digits, reading.levels)
     status = _freeze_zeros(status, value, levels)
@@ -132,10 +122,12 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
 
 def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
     """The dimensions, where each row lies in them, and the marginals that are missing."""
-    names = dimension_names(columns, reading.ignore)
-    for wanted in reading.hierarchies:
-        if wanted not in names:
-            raise InputError(f"there is no dimension {printable(wanted)!r}", field="--hierarchy")
+    names = dimension_names(columns, reading.ignore, reading.dimensions)
+    wishes = {"--hierarchy": reading.hierarchies, "--total": reading.totals, "--coincidence": reading.coincidences}
+    for option, wanted in wishes.items():
+        for name in wanted:
+            if name not in names:
+                raise InputError(f"there is no dimension {printable(name)!r}", field=option)
     dimensions, codes = [], []
     for name in names:
         dimension, code = _dimension(name, columns[name], reading)
@@ -181,8 +173,9 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
     code = np.fromiter(map(of_entry.__getitem__, entries), np.int32, len(entries))
     if "" in position:
         raise InputError("is blank", field=name, cell=int(np.argmax(code == position[""])))
+    total = reading.total_of(name)
     if (hierarchy := reading.hierarchies.get(name)) is not None:
-        dimension = _by_hierarchy(name, position, hierarchy, reading.total)
+        dimension = _by_hierarchy(name, position, hierarchy, total)
         place = {c: i for i, c in enumerate(dimension.codes)}
         moved = np.array([place.get(c, -1) for c in position], np.int32)[code]
         if (moved < 0).any():
@@ -190,9 +183,9 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
             raise InputError(f"code {printable(str(labels[row]))!r} is not in the hierarchy", field=name, cell=row)
         return dimension, moved
     codes = list(position)
-    if len(codes) > 1 and reading.total not in position:
-        codes.append(reading.total)
-    root = codes.index(reading.total) if reading.total in codes else 0
+    if len(codes) > 1 and total not in position:
+        codes.append(total)
+    root = codes.index(total) if total in codes else 0
     parent = np.full(len(codes), root, np.int32)
     parent[root] = -1
     return Dimension(name, tuple(codes), parent), code

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from gpuga.errors import InputError
 from gpuga.table.exact import Decimals, decimals
 from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
+from gpuga.table.words import MEMBERS
 
 Column = Sequence[object] | NDArray[np.generic]
 
-MEMBERS = "members"
 LEVELS = ("lower", "upper", "sliding")
 
 
