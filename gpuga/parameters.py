@@ -24,6 +24,7 @@ class Option:
     least: int = 1
     choices: tuple[str, ...] = ()
     needs: str = ""
+    python_only: bool = False
 
     @property
     def flag(self) -> str:
@@ -113,7 +114,7 @@ MUTATIONS = ("swap", "insert", "invert", "self-adaptive")
 INGREDIENTS = ("lp", "variety", "crossover", "redundancy", "destroy", "dissimilarity", "polish")
 
 POPULATION = Option("population", int)
-GENERATIONS = Option("generations", int, least=0)
+GENERATIONS = Option("generations", int)
 STOPS = (GENERATIONS, Option("patience", int), Option("improvement_rate", float, least=0))
 LOG = Option("log", str)
 ORDERING = Option("variant", str, choices=(*ITEMS, *(f"{items}:{how}" for items in ITEMS for how in MUTATIONS)))
@@ -126,8 +127,8 @@ CIRCUITS = (
     *STOPS,
     Option("selection", str, choices=(*SELECTIONS, "dissimilar")),
     Option("replacement", str, choices=(*REPLACEMENTS, "dissimilar")),
-    Option("refined", int, least=0),
-    Option("without", tuple, choices=INGREDIENTS),
+    Option("refined", int, least=0, python_only=True),
+    Option("without", tuple, choices=INGREDIENTS, python_only=True),
     Option("checkpoint", str),
     Option("resume", bool, needs="checkpoint"),
     LOG,

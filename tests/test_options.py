@@ -81,6 +81,20 @@ def test_a_start_that_publishes_a_sensitive_cell_is_refused(table: Table) -> Non
         gpuga.protect(table, "circuits", start=[table.forced & False])
 
 
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_the_options_of_a_method_are_listed_and_taken_by_the_command(
+    method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["methods", method]) == 0
+    said = capsys.readouterr().out
+    assert run(["protect", "--help"]) == 0
+    taken = capsys.readouterr().out
+    for option in find_method(method).options:
+        assert f"  {option.flag}  " in said
+        assert (f"  {option.flag} " in taken) != option.python_only
+    assert ("--start" in said) == find_method(method).starts
+
+
 def test_resume_needs_a_checkpoint() -> None:
     with pytest.raises(InputError, match="needs --checkpoint"):
         find_method("circuits").checked({"resume": True})

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option("--out", required=True, type=click.Path(), metavar="PATTERN", help="Where the pattern goes.")
-@click.option("--method", metavar="NAME", help="How to find it; gpuga methods lists them.  [default: circuits]")
+@click.option(
+    "--method", metavar="NAME", help="gpuga methods lists them, and the options of each.  [default: circuits]"
+)
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
