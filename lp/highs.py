@@ -121,15 +121,16 @@ class Highs:
         return HighsSession(model, warm=False, interior=True)
 
 
-def solve_whole(model: Model, seconds: float = float("inf"), nodes: int | None = None) -> Answer:
+def solve_whole(model: Model, seconds: float = float("inf"), nodes: int | None = None, gap: float = 0.0) -> Answer:
     """The model in whole numbers, by branch and bound; `x` is the best point where one was found, else empty.
 
-    Optimal is proven as far as the solver's floats go; a limit of time or nodes ends with `TIME_LIMIT`.
+    Optimal means within `gap` of the best, as far as the solver's floats go; a limit of time or nodes ends with
+    `TIME_LIMIT`.
     """
     import highspy
 
     highs = highspy.Highs()
-    for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.5)):
+    for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", gap)):
         highs.setOptionValue(option, value)
     if nodes is not None:
         highs.setOptionValue("mip_max_nodes", nodes)

@@ -67,7 +67,7 @@ def boosted_for(table: Table, tasks: Tasks, context: Context) -> Boosted:
 def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
     """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
     nothing = Boosted(together([]), np.full(len(tasks), -1, np.int64))
-    if len(tasks) < LEAST_TASKS:
+    if len(tasks) < LEAST_TASKS or context.whole:  # these tables move by parts of a unit
         return nothing
     pattern = Pattern.of(table)
     if pattern is None:

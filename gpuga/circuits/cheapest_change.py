@@ -12,12 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from gpuga.lp.highs import Highs
+from gpuga.lp.highs import Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Solution
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
+
+NODES, GAP = 100, 0.1
+"""How long a cheap change in whole numbers is looked for, in nodes, and how far it may be from the cheapest."""
+
+MULTIPLE, LEAST_COST = 8, 1e-3
+"""No cell moves further than so many times the level there, and none for nothing: rises and falls of one cell that
+cancel each other would keep branch and bound busy without end."""
 
 
 class CheapestChange:
@@ -108,6 +115,26 @@ class CheapestChange:
         if answer.status is not Status.OPTIMAL:
             return None
         return self._exactly(answer, column if direction > 0 else column + count, need)
+
+    def find_whole(self, cell: int, direction: int, need: int, seconds: float = float("inf")) -> Witnesses | None:
+        """As `find`, in whole numbers of units, by an integer program; None also where that takes too many nodes."""
+        column, count = int(self.column[cell]), len(self.cells)
+        upper = np.concatenate([self.table.up[self.cells], self.table.down[self.cells]])
+        lower = np.zeros(2 * count)
+        upper = np.minimum(upper, MULTIPLE * need).astype(np.float64)
+        fixed, other = (column, column + count) if direction > 0 else (column + count, column)
+        lower[fixed], upper[fixed], upper[other] = need, need, 0.0
+        zeros, both, cost = np.zeros(self._both_ways.shape[0]), self._both_ways, np.maximum(self._cost(), LEAST_COST)
+        start, index = both.indptr.astype(np.int32), both.indices.astype(np.int32)
+        model = Model(
+            np.concatenate([cost, cost]), lower, upper, zeros, zeros, start, index, both.data.astype(np.float64)
+        )
+        answer = solve_whole(model, seconds, NODES, GAP)
+        if not len(answer.x):
+            return None
+        amounts = np.rint(answer.x).astype(np.int64)
+        witness = witness_of(self.cells, amounts[:count] - amounts[count:])
+        return witness if hold(self.ground, witness)[0] else None
 
     def _exactly(self, answer: Answer, fixed: int, need: int) -> Witnesses | None:
         """The vertex of the session's basis as a change of the table, None where it does not hold exactly."""

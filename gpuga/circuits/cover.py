@@ -160,7 +160,7 @@ class Cover:
         """Ask for groups of tasks at once; those that fall short go to the end of the queue, once."""
         again: set[int] = set()
         missed: list[int] = []
-        while left and not self.context.clock.expired():
+        while left and not self.context.clock.expired() and not self.context.whole:
             group = self._group(left, GROUP)
             witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed)
             if witness is not None:
@@ -276,28 +276,43 @@ class Cover:
         """A witness of a task inside the attacker's pattern, or None."""
         need = int(self.tasks.need[task])
         cell, direction = int(self.tasks.cell[task]), int(self.tasks.direction[task])
-        reach = attacker.reach(cell, direction, need, or_nothing=True)
+        left = self.context.clock.left()
+        reach = attacker.reach(cell, direction, need, left, or_nothing=True)
+        if reach.attained >= need and not self._counts(reach.witness):
+            reach = attacker.whole_reach(cell, direction, need, left)
         return reach.witness if reach.attained >= need else None
+
+    def _counts(self, witness: Witnesses | None) -> bool:
+        """Whether a witness proves anything to this attacker: to one who knows whole numbers, only a whole one."""
+        return witness is not None and not (self.context.whole and int(witness.denominator[0]) != 1)
 
     def _nearby(self, task: int) -> Witnesses | None:
         """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none."""
-        cell, direction, need = self._question(task)
+        cell, _, need = self._question(task)
         for per_line, most, pieces in NEIGHBOURHOODS:
             near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
             change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
-            if (witness := change.find(cell, direction, need)) is not None:
+            if (witness := self._find(change, task)) is not None:
                 return witness
         return None
 
+    def _find(self, change: CheapestChange, task: int) -> Witnesses | None:
+        """The cheapest change that a program names for a task, in whole numbers where the attacker knows of those."""
+        witness = change.find(*self._question(task), self.context.clock.left())
+        if witness is None or self._counts(witness):
+            return witness
+        return change.find_whole(*self._question(task), self.context.clock.left())
+
     def _alone(self, task: int) -> Witnesses | None:
         """The cheapest change of the whole table for one task."""
-        return self._joint.find(self.tasks.subset(np.array([task])), self.suppressed)
+        witness = self._joint.find(self.tasks.subset(np.array([task])), self.suppressed)
+        return witness if self._counts(witness) else None
 
     def _cheapest(self, task: int) -> Witnesses | None:
         """The cheapest change that proves a task, from one model of the whole table."""
         if self._change is None:
             self._change = CheapestChange(self.table, self.suppressed, self.context.solver, ground=self._ground)
-        witness = self._change.find(*self._question(task))
+        witness = self._find(self._change, task)
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
             witness = self._within(task, Attacker(self.table, self.table.suppressible))
@@ -335,6 +350,8 @@ class Cover:
         cells, amounts, denominator = witness.one(0)
         amount_of = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
         back = reversal(ground, witness, 0)
+        if self.context.whole:
+            back = Fraction(int(back))
         reverse: Circuit | None = None
         proven: dict[int, Circuit] = {}
         for task in tasks:

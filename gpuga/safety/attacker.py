@@ -38,6 +38,9 @@ FAR = 2**58
 FARTHEST_WHOLE = 2**40
 """How far cells may move in an integer program: beyond that its floats could not tell whole numbers."""
 
+NEAR = 8
+"""A change in whole numbers is first looked for among those that move no cell by more than so many times the level."""
+
 NODES = 2_000
 """Branch-and-bound nodes for one question in whole numbers: a count, so that the same question ends the same way."""
 
@@ -129,8 +132,16 @@ class Attacker:
 
         The witness is exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
         """
+        if need is not None:  # small changes are found quickly, and nearly always suffice
+            reach = self._in_whole(cell, direction, need, NEAR * need, seconds)
+            if reach.attained >= need:
+                return reach
+        return self._in_whole(cell, direction, need, FARTHEST_WHOLE, seconds)
+
+    def _in_whole(self, cell: int, direction: int, need: int | None, far: int, seconds: float) -> Reach:
+        """The same with no cell moving further than `far`."""
         column = int(self.column[cell])
-        low, high = (np.clip(bound, -FARTHEST_WHOLE, FARTHEST_WHOLE) for bound in (-self.down, self.up))
+        low, high = np.maximum(-self.down, -far), np.minimum(self.up, far)
         if need is not None and direction > 0:
             high[column] = min(need, int(high[column]))
         elif need is not None:
@@ -141,13 +152,14 @@ class Attacker:
         model = Model(cost, low.astype(float), high.astype(float), zeros, zeros, *self._compressed(), maximise=True)
         self.solves += 1
         answer = solve_whole(model, seconds, NODES)
-        if answer.status not in (Status.OPTIMAL, Status.TIME_LIMIT) or not len(answer.x):
+        proven = answer.status is Status.OPTIMAL
+        if not len(answer.x):
             return Reach(Fraction(0), None, None)
         witness = self._inside((np.rint(answer.x).astype(np.int64), 1))
         if witness is None or witness.denominator[0] != 1:
-            return Reach(Fraction(0), None, Fraction(0) if answer.status is Status.OPTIMAL else None)
+            return Reach(Fraction(0), None, Fraction(0) if proven and not np.rint(answer.x).any() else None)
         attained = self._moved(witness, column, direction)
-        return Reach(attained, witness, attained if answer.status is Status.OPTIMAL else None)
+        return Reach(attained, witness, attained if proven else None)
 
     def publish(self, cells: Ints) -> None:
         """From now on the attacker knows these cells."""
