@@ -100,7 +100,8 @@ class GuardedSession:
         judge: Callable[[Model], Session],
         warn: Callable[[str], None],
     ) -> None:
-        self._model = replace(model, cost=model.cost.copy(), lower=model.lower.copy(), upper=model.upper.copy())
+        bounds = {name: getattr(model, name).copy() for name in ("lower", "upper", "row_lower", "row_upper")}
+        self._model = replace(model, cost=model.cost.copy(), **bounds)
         self._warn, self._open_judge = warn, judge
         self._judge: Session | None = None
         self._first: Session | None = None
@@ -121,6 +122,12 @@ class GuardedSession:
         self._model.lower[columns], self._model.upper[columns] = lower, upper
         for session in filter(None, (self._first, self._judge)):
             session.set_bounds(columns, lower, upper)
+
+    def set_rows(self, lower: Floats, upper: Floats) -> None:
+        """Change the bounds of all rows."""
+        self._model.row_lower[:], self._model.row_upper[:] = lower, upper
+        for session in filter(None, (self._first, self._judge)):
+            session.set_rows(lower, upper)
 
     def solve(self, seconds: float = float("inf")) -> Answer:
         """The first solver's answer if it is optimal and satisfies the model, else the judge's."""

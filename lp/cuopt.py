@@ -37,6 +37,7 @@ class CuoptSession:
     def __init__(self, cuopt: Any, model: Model, settings: dict[str, object]) -> None:
         self._cuopt, self._model, self._settings = cuopt, model, settings
         self._cost, self._lower, self._upper = model.cost.copy(), model.lower.copy(), model.upper.copy()
+        self._rows = model.row_lower, model.row_upper
 
     def set_cost(self, columns: NDArray[np.int32], cost: Floats) -> None:
         """Change the objective of some columns."""
@@ -45,6 +46,10 @@ class CuoptSession:
     def set_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
         """Change the bounds of some columns."""
         self._lower[columns], self._upper[columns] = lower, upper
+
+    def set_rows(self, lower: Floats, upper: Floats) -> None:
+        """Change the bounds of all rows."""
+        self._rows = lower, upper
 
     def solve(self, seconds: float = float("inf")) -> Answer:
         """Send the model as it stands."""
@@ -66,8 +71,8 @@ class CuoptSession:
         rows = csc_array((model.value, model.index, model.start), shape=shape).tocsr()
         data = self._cuopt.DataModel()
         data.set_csr_constraint_matrix(rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32))
-        data.set_constraint_lower_bounds(model.row_lower)
-        data.set_constraint_upper_bounds(model.row_upper)
+        data.set_constraint_lower_bounds(self._rows[0])
+        data.set_constraint_upper_bounds(self._rows[1])
         data.set_objective_coefficients(self._cost)
         data.set_maximize(model.maximise)
         data.set_variable_lower_bounds(self._lower)

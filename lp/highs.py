@@ -56,6 +56,12 @@ class HighsSession:
             len(columns), columns.astype(np.int32), lower.astype(np.float64), upper.astype(np.float64)
         )
 
+    def set_rows(self, lower: Floats, upper: Floats) -> None:
+        """Change the bounds of all rows."""
+        self._model.changeRowsBounds(
+            len(lower), np.arange(len(lower), dtype=np.int32), lower.astype(np.float64), upper.astype(np.float64)
+        )
+
     def solve(self, seconds: float = float("inf")) -> Answer:
         """Solve the model as it stands, warm from the last basis, and cold where that yields no answer."""
         if not self._warm:

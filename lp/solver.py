@@ -91,6 +91,9 @@ class Session(Protocol):
     def set_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
         """Change the bounds of some columns."""
 
+    def set_rows(self, lower: Floats, upper: Floats) -> None:
+        """Change the bounds of all rows."""
+
     def solve(self, seconds: float = float("inf")) -> Answer:
         """Solve the model as it stands."""
 

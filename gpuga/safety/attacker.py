@@ -19,7 +19,7 @@ from scipy.sparse import csc_array
 
 from gpuga.lp.highs import Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
-from gpuga.safety.basis import Solution
+from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
@@ -240,8 +240,9 @@ class Attacker:
                 zoom, magnified = self._magnify(program, point, priced, zoom), True
         finally:
             if magnified:
-                everywhere = np.arange(len(self.cells))
-                self._bound(everywhere, -self.down, self.up)
+                self._bound(np.arange(len(self.cells)), -self.down, self.up)
+                zeros = np.zeros(self.matrix.shape[0])
+                self._open().set_rows(zeros, zeros)
         return Reach(attained, witness, bound)
 
     def _moved(self, witness: Witnesses, column: int, direction: int) -> Fraction:
@@ -256,27 +257,33 @@ class Attacker:
         return rationalise(answer.x * self.unit)
 
     def _magnify(self, program: IntegerProgram, point: Solution, priced: Solution, zoom: float) -> float:
-        """Set the session to what the exact point still misses of bounds and prices, enlarged; returns the zoom."""
+        """Set the session to what the exact point still misses of bounds, rows and prices, enlarged.
+
+        Returns the zoom: rooms are measured from the point, in units smaller by that factor.
+        """
         amounts, denominator = point[0].astype(object), point[1]
-        room = [
-            np.where(np.abs(bound) < INFINITE, bound.astype(object) * denominator - amounts, np.sign(bound) * INFINITE)
-            for bound in (program.lower, program.upper)
-        ]
-        finite = [np.abs(bound) < INFINITE for bound in (program.lower, program.upper)]
-        over = max(int(room[0][finite[0]].max(initial=0)), int((-room[1][finite[1]]).max(initial=0)), 0)
+        low, high = (bound.astype(object) * denominator - amounts for bound in (program.lower, program.upper))
+        finite_low, finite_high = (np.abs(bound) < INFINITE for bound in (program.lower, program.upper))
+        missed = -program.times(amounts)
+        over = max(
+            int(low[finite_low].max(initial=0)),
+            int((-high[finite_high]).max(initial=0)),
+            int(np.abs(missed).max(initial=0)),
+        )
         zoom *= ZOOM
         if over:
-            zoom = min(zoom, max(1.0, float(Fraction(int(self.unit) * denominator, over))))
+            zoom = min(zoom, max(1.0, _float(Fraction(self.unit) * denominator / over)))
         scale = Fraction(zoom) / Fraction(self.unit) / denominator
-        low, high = (
-            np.array([_float(r * scale) if f else float(np.sign(r)) * np.inf for r, f in zip(rooms, kept, strict=True)])
-            for rooms, kept in zip(room, finite, strict=True)
-        )
         session, everywhere = self._open(), np.arange(len(self.cells), dtype=np.int32)
-        session.set_bounds(everywhere, low, high)
+        session.set_bounds(
+            everywhere,
+            np.where(finite_low, _floats(low, scale), -np.inf),
+            np.where(finite_high, _floats(high, scale), np.inf),
+        )
+        rows = _floats(missed, scale)
+        session.set_rows(rows, rows)
         costs, over_costs = priced
-        part = Fraction(ZOOM) / over_costs
-        session.set_cost(everywhere, np.array([_float(c * part) for c in costs.tolist()]))
+        session.set_cost(everywhere, _floats(costs, Fraction(ZOOM) / over_costs))
         self._priced = everywhere
         return zoom
 
@@ -338,6 +345,11 @@ class Attacker:
                 return None
             witness = made
         return witness if hold(self.ground, witness)[0] else None
+
+
+def _floats(numbers: Integers, factor: Fraction) -> NDArray[np.float64]:
+    """Exact numbers times a factor, as floats."""
+    return np.array([_float(number * factor) for number in numbers.tolist()], np.float64)
 
 
 def _float(number: Fraction) -> float:

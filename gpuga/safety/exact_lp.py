@@ -50,10 +50,10 @@ class IntegerProgram:
             return None
         return Vertex(self, basic, rows, x, square, expired)
 
-    def times(self, x: Ints) -> Integers:
+    def times(self, x: Integers) -> Integers:
         """`A x` exactly."""
-        largest = float(np.abs(x.astype(float)).max(initial=0.0)) * float(np.abs(self.matrix.data).sum())
-        if largest < WIDE:
+        largest = np.inf if x.dtype == object else float(np.abs(x.astype(float)).max(initial=0.0))
+        if largest * float(np.abs(self.matrix.data).sum()) < WIDE:
             return np.asarray(self.matrix @ x)
         terms = self.matrix.data.astype(object) * np.repeat(x.astype(object), np.diff(self.matrix.indptr))
         sums = np.zeros(self.matrix.shape[0], dtype=object)

@@ -37,6 +37,9 @@ class LyingSession:
     def set_bounds(self, columns: Any, lower: Any, upper: Any) -> None:
         self.session.set_bounds(columns, lower, upper)
 
+    def set_rows(self, lower: Any, upper: Any) -> None:
+        self.session.set_rows(lower, upper)
+
     def solve(self, seconds: float = float("inf")) -> Answer:
         answer = self.session.solve(seconds)
         if self.kind == "crash":
