@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -64,8 +65,8 @@ def main(args: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the program and return its exit code."""
-    if any("\0" in argument for argument in arguments):
-        return _say("an argument contains a NUL character", 2)
+    if not all(map(_plain, arguments)):
+        return _say("an argument contains a NUL character or half of a surrogate pair", 2)
     if arguments and arguments[0] == "--debug":
         return _code(cli.main(arguments, prog_name="gpuga", standalone_mode=False))
     try:
@@ -80,6 +81,14 @@ def run(arguments: list[str]) -> int:
         return _say("the memory of this machine is not enough for this table", 1)
     except Exception as fault:  # the last resort: a sentence instead of a traceback that could show values
         return _say(f"internal error {type(fault).__name__}: run gpuga --debug ... to see where", 1)
+
+
+def _plain(argument: str) -> bool:
+    """Whether an argument could have come from a command line at all."""
+    try:
+        return b"\0" not in os.fsencode(argument)
+    except UnicodeEncodeError:
+        return False
 
 
 def _code(result: Any) -> int:

@@ -96,7 +96,7 @@ def test_devices_may_take_several_outputs(table: Path) -> None:
     assert protect(table, "--out", "/dev/null", "--json", "/dev/null") == 0
 
 
-BAD_NAMES = ["bad\0name.csv", "x" * 300 + ".csv", "r.hrc/p.csv"]
+BAD_NAMES = ["bad\0name.csv", "\ud800.csv", "x" * 300 + ".csv", "r.hrc/p.csv"]
 
 
 @pytest.mark.parametrize(
