@@ -1,9 +1,8 @@
-"""From a solver's floats to an exact change of a table near them.
+"""From floats that are no vertex to an exact change of a table near them.
 
-Components near an integer are that integer; the others follow from the equations by sparse elimination in
-integers. The coefficients of tables are -1 and 1, so nearly all pivots are, too: components that stay free
-take the nearest whole number, and all the others come out whole. The few rows without such a pivot are solved in
-rationals at the end. Only a proposal until it is checked; but unlike rounding it finds any denominator.
+The components follow from the equations by sparse elimination in integers. The coefficients of tables are -1 and 1, so
+nearly all pivots are, too: components that stay free take the nearest whole number, and all the others come out whole.
+A few rows without such a pivot are solved in rationals at the end. Only a proposal until it is checked.
 """
 
 from __future__ import annotations
@@ -19,35 +18,25 @@ from numpy.typing import NDArray
 from gpuga.safety.compiled import compiled
 from gpuga.table.table import Ints
 
-NEAR = 1e-6
 MOST_ENTRIES = 20_000_000
 """Elimination that fills in beyond this is given up."""
 
-MOST_HARD = 400
-"""With more rows than this that have no pivot of -1 or 1, the rational elimination would take too long."""
+MOST_HARD = 40
+"""With more rows than this that have no pivot of -1 or 1, fractions would grow without end."""
 
 LARGEST_ENTRY = 2**40
 
 Row = dict[int, Fraction]
 
 
-def exact_vertex(
-    x: NDArray[np.float64], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
-) -> tuple[NDArray[np.generic], int] | None:
-    """Amounts over one denominator with `A amounts = 0`, near `x`; `A` in compressed columns. None: not found.
-
-    Amounts are int64 where they fit, Python integers (dtype object) where they do not.
-    """
-    if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) >= 2**52:
-        return None
-    nearest = np.rint(x).astype(np.int64)
-    return _completed(x, nearest, np.abs(x - nearest) > NEAR, start, index, coef)
-
-
 def exact_near(
     x: NDArray[np.float64], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints, parts: int
 ) -> tuple[NDArray[np.generic], int] | None:
-    """As `exact_vertex`, for a point that is no vertex: only zeros stay, free components in units of `1/parts`."""
+    """Amounts over one denominator with `A amounts = 0`, near `x`; `A` in compressed columns. None: not found.
+
+    Zeros stay, free components are in units of `1/parts`. Amounts are int64 where they fit, Python integers (dtype
+    object) where they do not.
+    """
     if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) * parts >= 2**52:
         return None
     moving = x != 0

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
 from gpuga.circuits.joint_change import JointChange
 from gpuga.safety.tasks import level_tasks
-from gpuga.safety.vertex import exact_near, exact_vertex
+from gpuga.safety.vertex import exact_near
 from gpuga.safety.witness import Ground, hold
 from gpuga.table.table import INFINITE, Ints, Table
 from tests.support.small_tables import random_table
@@ -45,21 +43,6 @@ def test_a_change_that_is_consistent_already_stays_as_it_is() -> None:
     again = exact_near(np.asarray(whole[0], float), start, line, coef, 1)
     assert again is not None
     assert (again[0] == whole[0]).all()
-
-
-def test_fractions_of_any_denominator_are_named() -> None:
-    # 7 x + 11 y = z with z known: a vertex whose fractions no rounding would name
-    start, line = np.array([0, 1, 2, 3], np.int32), np.zeros(3, np.int32)
-    made = exact_vertex(np.array([Fraction(1003, 7).__float__(), 0.0, 1003.0]), start, line, np.array([7, 11, -1]))
-    assert made is not None
-    amounts, denominator = made
-    assert 7 * amounts[0] + 11 * amounts[1] == amounts[2]
-    assert denominator == 7
-
-
-def test_equations_that_contradict_the_whole_numbers_have_no_change() -> None:
-    start, line = np.array([0, 2, 3], np.int32), np.array([0, 1, 0], np.int32)
-    assert exact_vertex(np.array([0.5, 3.0]), start, line, np.array([1, 1, -1])) is None
 
 
 def test_a_joint_change_holds_exactly_and_moves_the_cells_that_were_asked_for() -> None:
