@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,23 @@ def test_a_table_of_cells_and_equations_is_published_by_index(tmp_path: Path) ->
     assert list(public[0]) == ["index", "value", "flag"]
     assert [row["index"] for row in public] == list(hidden)
     assert all((row["value"] == "") == (row["flag"] == "c") == hidden[row["index"]] for row in public)
+
+
+def test_a_cost_that_tells_a_sensitive_value_stays_in_the_office(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = Path(__file__).parents[1] / "data" / "cost_tells_a_cell.csv"
+    pattern, summary, public = tmp_path / "p.csv", tmp_path / "s.json", tmp_path / "public.csv"
+    assert run(["protect", str(table), "--out", str(pattern), "--json", str(summary)]) == 0
+    assert capsys.readouterr().out.startswith("CONFIDENTIAL")
+    assert run(["publish", str(table), str(pattern), "--out", str(public)]) == 0
+    said = capsys.readouterr().out + public.read_text()
+    content = json.loads(summary.read_text())
+    total = next(int(row["value"]) for row in csv.DictReader(public.open()) if row["r"] == row["c"] == "Total")
+    assert total - content["cost"] == 13, "published total less cost is the sensitive value"
+    assert content["audience"] == "office"
+    assert str(content["cost"]) not in said
+    assert "13," not in said
 
 
 def test_an_unsafe_pattern_is_not_published(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
