@@ -106,9 +106,11 @@ def _table_of(table: Table, crossing: Crossing, node: Node, cells: Ints, hidden:
     part = Grid(tuple(dimensions), np.stack(columns, axis=1).astype(np.int32))
     status = np.where(hidden & table.suppressible[cells], Status.SENSITIVE, table.status[cells]).astype(np.uint8)
     needs = [np.where(hidden, np.maximum(level[cells], least), 0) for level, least in _levels(table)]
+    lines = grid_lines(part)  # where the table has holes, some of these are none of its equations
+    lines = lines.subset(np.flatnonzero(lines.residual(table.value[cells]) == 0))
     return Table.build(
         table.value[cells],
-        grid_lines(part),
+        lines,
         status=status,
         weight=table.weight[cells],
         lb=table.lb[cells],

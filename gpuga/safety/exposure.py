@@ -91,15 +91,6 @@ def _safe_in_own_lines(table: Table, cell: int, strict: bool) -> bool:
     """The attacker's verdict on one primary when only the lines through it are known."""
     start, line, _ = table.lines.by_cell(len(table))
     own = line[start[cell] : start[cell + 1]]
-    spans = [np.arange(table.lines.start[k], table.lines.start[k + 1]) for k in own]
-    entries = np.concatenate(spans)
-    lengths = np.array([len(s) for s in spans])
-    lines = Lines(
-        np.concatenate([[0], np.cumsum(lengths)]),
-        table.lines.cell[entries],
-        table.lines.coef[entries],
-        table.lines.rhs[own],
-    )
-    status = table.status.copy()
-    alone = replace(table, lines=lines, status=status)
+    lines = table.lines.subset(own)
+    alone = replace(table, lines=lines)
     return cell not in judge(alone, table.forced, AttackerModel(strict)).unsafe

@@ -53,6 +53,13 @@ class Lines:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def subset(self, which: NDArray[np.integer]) -> Lines:
+        """Some of the equations, in the order given."""
+        length = np.diff(self.start)[which]
+        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+        entry = np.repeat(self.start[which] - start[:-1], length) + np.arange(int(start[-1]))
+        return Lines(start, self.cell[entry], self.coef[entry], self.rhs[which])
+
     def residual(self, x: Ints) -> Ints:
         """`M x - rhs` for integer values `x` of all cells (int64[m])."""
         return self.apply(x) - self.rhs

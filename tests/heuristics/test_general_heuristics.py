@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import gpuga
 from gpuga.circuits import cover
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError, OutOfTime
@@ -100,3 +102,10 @@ def test_without_boxes_the_end_of_time_is_said(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(cover, "box_grid", lambda table: None)
     with pytest.raises(OutOfTime, match="time ran out"):
         incremental(smith3d((6, 5, 4), 0.1, 0.15, 7), Context(clock=Clock(1e-9)))
+
+
+def test_sub_tables_with_holes_keep_only_equations_of_the_table() -> None:
+    table = gpuga.read_table(Path(__file__).parent.parent / "data" / "crossing_with_holes.jj")
+    found = gpuga.protect(table, "modular")
+    assert found.audit.safe
+    assert found.repaired == 0
