@@ -13,7 +13,7 @@ import numpy as np
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.source import read_text
-from gpuga.table.columns import Reading, table_from_columns
+from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
 from gpuga.table.exact import shown
 from gpuga.table.headers import HeaderError
 from gpuga.table.table import INFINITE, Ints, Status, Table
@@ -50,6 +50,8 @@ class Sheet:
 
 def parse_sheet(text: str, path: Path) -> Sheet:
     """The columns of a CSV text; every row has as many fields as the header."""
+    if text.count("\n") > MOST_ROWS + 1:
+        raise InputError(f"has more than {MOST_ROWS} rows", path=path)
     delimiter = _delimiter(text)
     fields = _split_plain(text, delimiter)
     header, columns = fields if fields is not None else _read_rows(text, path, delimiter)

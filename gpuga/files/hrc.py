@@ -14,6 +14,7 @@ from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.source import read_text
 from gpuga.table.columns import Hierarchy
+from gpuga.table.grid import MOST_DEPTH
 from gpuga.table.table import Dimension
 
 
@@ -32,6 +33,8 @@ def read_hierarchy(path: str | Path, sign: str | None = None) -> Hierarchy:
             raise InputError("has no code", path=path, line=number)
         if depth > len(above):
             raise InputError("is more than one step deeper than the line above it", path=path, line=number)
+        if depth >= MOST_DEPTH:
+            raise InputError(f"is deeper than {MOST_DEPTH} levels", path=path, line=number)
         del above[depth:]
         if code in above:
             raise InputError(f"code {printable(code)!r} lies below itself: a cycle", path=path, line=number)

@@ -12,6 +12,7 @@ Bounds of 10^19 and more, and the words inf and -inf, mean "no bound".
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from numpy.typing import NDArray
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.source import read_text
-from gpuga.table.exact import decimals, shown
+from gpuga.table.columns import MOST_ROWS
+from gpuga.table.exact import Decimals, decimals, shown
 from gpuga.table.grid import csr_lines
 from gpuga.table.groups import LEVELS
 from gpuga.table.levels import parse_rule
@@ -34,6 +36,7 @@ LETTERS = {"s": Status.SUPPRESSIBLE, "u": Status.SENSITIVE, "z": Status.FROZEN, 
 NO_BOUND = "100000000000000000000"
 LARGEST_SIGN = 10**6
 
+_SIGN = re.compile(r"[+-]?[0-9]+")
 _FIRST_CELL = 3  # the line of the first cell, counted from 1
 
 
@@ -68,7 +71,7 @@ def _parse(path: Path, lines: list[str], levels: str | None, weights: str | None
     names = ("value", "lower", "upper", "sliding", "lb", "ub")
     figures = {n: decimals(column[n], n, infinite=n in ("lb", "ub")) for n in names}
     equations = _equations(lines, 2 + count, position)
-    rhs = decimals(equations.rhs, "right-hand side")
+    rhs = _right_hand_sides(equations.rhs, _FIRST_CELL + count + 1)
     digits = max(rhs.digits, *(f.digits for f in figures.values())) + (parse_rule(levels).digits if levels else 0)
     value = figures["value"].scaled(digits)
     level = _levels([figures[n].scaled(digits) for n in names[1:4]], status, value, 10**digits, levels)
@@ -102,6 +105,8 @@ def _count(lines: list[str], at: int, what: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise InputError(f"the number of {what} is missing", line=at + 1, field=what)
     count = int(text) if len(text) <= 18 else 10**18
+    if count > MOST_ROWS:
+        raise InputError(f"claims {text[:30]} {what}, at most {MOST_ROWS} are possible", line=at + 1, field=what)
     if count > len(lines) - at - 1:
         raise InputError(f"claims {text[:30]} {what}, the file has only {len(lines)} lines", line=at + 1, field=what)
     return count
@@ -195,41 +200,54 @@ def _equations(lines: list[str], at: int, position: dict[str, int]) -> Equations
         block = block.replace(sign, " ")
     tokens = [text.split() for text in block.split("\n")] if count else []
     for number, token in enumerate(tokens, at + 2):
-        if len(token) < 2 or not token[1].isdigit() or len(token) != 2 + 2 * int(token[1][:12]):
-            raise InputError("is not an equation: rhs n : index (sign) ...", line=number)
-    size = np.array([len(token) // 2 - 1 for token in tokens], np.int64)
+        size = token[1] if len(token) > 1 and token[1].isascii() and token[1].isdigit() else "0"
+        if not size.strip("0") or len(token) != 2 + 2 * int(size[:12]):
+            raise InputError("is not an equation: rhs n : index (sign) ...", line=number, field="equation")
+    sizes = np.array([len(token) // 2 - 1 for token in tokens], np.int64)
     cells = [index for token in tokens for index in token[2::2]]
     signs = [sign for token in tokens for sign in token[3::2]]
-    line_of = np.repeat(np.arange(at + 2, at + 2 + count), size)
+    line_of = np.repeat(np.arange(at + 2, at + 2 + count), sizes)
     cell = _cell_positions(cells, position, line_of)
     _refuse_twice(cell, line_of, len(position))
-    return Equations([token[0] for token in tokens], size, cell, _signs(signs, line_of))
+    return Equations([token[0] for token in tokens], sizes, cell, _signs(signs, line_of))
 
 
 def _cell_positions(cells: list[str], position: dict[str, int], line_of: Ints) -> Ints:
     found = np.fromiter((position.get(index, -1) for index in cells), np.int64, len(cells))
     if (found < 0).any():
         at = int(np.argmax(found < 0))
-        raise InputError(f"there is no cell {printable(cells[at], 20)}", line=int(line_of[at]))
+        raise InputError(f"there is no cell {printable(cells[at], 20)}", line=int(line_of[at]), field="index")
     return found
 
 
 def _refuse_twice(cell: Ints, line_of: Ints, cells: int) -> None:
     key = np.sort(line_of * cells + cell)
     if (again := np.flatnonzero(np.diff(key) == 0)).size:
-        raise InputError("a cell occurs twice in the equation", line=int(key[again[0]]) // cells)
+        raise InputError("a cell occurs twice in the equation", line=int(key[again[0]]) // cells, field="index")
 
 
 def _signs(signs: list[str], line_of: Ints) -> Ints:
     meaning: dict[str, int] = {}
     for text in set(signs):
-        try:
-            meaning[text] = int(text)
-        except ValueError:
-            raise InputError("a sign is not an integer", line=int(line_of[signs.index(text)])) from None
-        if abs(meaning[text]) > LARGEST_SIGN:
-            raise InputError("a sign is too large", line=int(line_of[signs.index(text)]))
+        what = None
+        if not _SIGN.fullmatch(text):
+            what = "a sign is not an integer"
+        elif len(text.lstrip("+-0")) > len(str(LARGEST_SIGN)) or abs(int(text)) > LARGEST_SIGN:
+            what = "a sign is too large"
+        elif int(text) == 0:
+            what = "a sign is 0: a cell with that sign is not in the equation"
+        if what is not None:
+            raise InputError(what, line=int(line_of[signs.index(text)]), field="sign")
+        meaning[text] = int(text)
     return np.fromiter(map(meaning.__getitem__, signs), np.int64, len(signs))
+
+
+def _right_hand_sides(texts: list[str], first_line: int) -> Decimals:
+    """The right-hand sides as numbers; a fault names the line of its equation."""
+    try:
+        return decimals(texts, "rhs")
+    except InputError as fault:
+        raise InputError(fault.what, line=first_line + (fault.cell or 0), field="rhs") from None
 
 
 def _refuse_non_additive(lines: Lines, value: Ints, scale: int, first_line: int) -> None:

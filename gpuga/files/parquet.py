@@ -12,8 +12,11 @@ from gpuga.files.atomic import write_whole
 from gpuga.files.csv import table_columns
 from gpuga.files.source import MOST_BYTES, check_regular
 from gpuga.table.builders import frame_columns
-from gpuga.table.columns import MOST_CELLS, Reading, table_from_columns
+from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
 from gpuga.table.table import Table
+
+MOST_FIELDS = 50_000_000
+"""Rows times columns of a Parquet file, each of which becomes a text or number in memory."""
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -40,10 +43,16 @@ def read_arrow(path: Path) -> Any:
 
 
 def _refuse_claims(metadata: Any, path: Path) -> None:
+    """A few bytes can stand for very many rows; what the file says of itself is believed and judged."""
+    rows, columns = metadata.num_rows, metadata.num_columns
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    unpacked = sum(group.total_byte_size for group in groups)
-    if metadata.num_rows > MOST_CELLS or unpacked > MOST_BYTES:
-        raise InputError(f"claims {metadata.num_rows} rows and {unpacked} bytes: too large", path=path)
+    if rows > MOST_ROWS or rows * columns > MOST_FIELDS:
+        what = (
+            f"claims {rows} rows of {columns} columns, at most {MOST_ROWS} rows and {MOST_FIELDS} fields are possible"
+        )
+        raise InputError(what, path=path)
+    if (unpacked := sum(group.total_byte_size for group in groups)) > MOST_BYTES:
+        raise InputError(f"claims {unpacked} bytes, at most {MOST_BYTES} are possible", path=path)
 
 
 def parse_parquet(frame: Any, path: Path, reading: Reading) -> Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpuga.errors import InputError
 
-MOST_BYTES = 4 * 2**30
+MOST_BYTES = 2**30
 """Larger files are refused before they are read."""
 
 _COMPRESSED = {

@@ -20,14 +20,15 @@ from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
 from gpuga.table.groups import LEVELS, Column, first_group, read_groups
-from gpuga.table.headers import dimension_names, value_column
+from gpuga.table.headers import dimension_names, plain_entries, value_column
 from gpuga.table.levels import DEFAULT_RULE, parse_rule
-from gpuga.table.table import INFINITE, Dimension, Grid, Ints, Levels, Status, Table
+from gpuga.table.table import INFINITE, LARGEST, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.undeclared import refuse_undeclared_sums, warn_without_primaries
 from gpuga.table.weights import weigh
 from gpuga.table.words import FIGURES, MEMBERS
 
-MOST_CELLS = 50_000_000
+MOST_ROWS = 10_000_000
+"""Tables with more rows are refused, by their claims where a file makes any: they do not fit into ordinary memory."""
 
 _STATUS = {
     "s": Status.SUPPRESSIBLE,
@@ -86,13 +87,15 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
     rows = len(value_column(columns))
     if rows == 0:
         raise InputError("has no cells")
+    if rows > MOST_ROWS:
+        raise InputError(f"has {rows} rows, at most {MOST_ROWS} are possible")
     added = _grid(columns, reading)
     figures = {c: decimals(columns[c], c, infinite=c in ("lb", "ub")) for c in FIGURES if c in columns}
     if not figures["value"].present.all():
         raise InputError("is blank", field="value", cell=int(np.argmin(figures["value"].present)))
     digits = max(figures[c].digits for c in figures if c not in ("weight", "contributors"))
     digits += _level_digits(columns, figures, rows, reading.levels)
-    given = _checked_sum(figures["value"].scaled(digits))
+    given = _checked_sum(figures["value"].scaled(digits), "value")
     refuse_undeclared_sums(Grid(added.grid.dimensions, added.grid.coordinate[:rows]), given, reading.coincidences)
     value = added.sums(given)
     status = _status(columns, rows, len(value))
@@ -137,7 +140,6 @@ def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
     _wonder_at_numbering(columns, names)
     if (pair := duplicates(grid)) is not None:
         raise InputError(f"the same cell as in row {pair[0] + 1}: every cell may occur once", cell=pair[1])
-    _refuse_explosion(grid)
     return add_marginals(grid)
 
 
@@ -153,23 +155,14 @@ def _wonder_at_numbering(columns: Mapping[str, Column], names: Sequence[str]) ->
             )
 
 
-def _refuse_explosion(grid: Grid) -> None:
-    """A column that is no dimension (a note, a number) would give every row its own set of marginals."""
-    rows = len(grid.coordinate)
-    steps = [int(d.depth.max(initial=0)) + 1 for d in grid.dimensions]
-    if rows * int(np.prod(steps, dtype=float)) > MOST_CELLS and np.prod(grid.shape, dtype=float) > MOST_CELLS:
-        widest = max(grid.dimensions, key=lambda d: len(d.codes))
-        raise InputError(
-            f"would need too many marginals: is column {printable(widest.name)!r}, with {len(widest.codes)} "
-            "codes, a dimension? Leave it out with --ignore"
-        )
-
-
 def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, NDArray[np.int32]]:
     """A dimension from the codes of all rows: by its hierarchy, else flat with one total."""
-    entries = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    entries = plain_entries(labels, name)
     position: dict[str, int] = {}
-    of_entry = {entry: position.setdefault(str(entry).strip(), len(position)) for entry in dict.fromkeys(entries)}
+    of_entry = {
+        entry: position.setdefault("" if is_missing(entry) else str(entry).strip(), len(position))
+        for entry in dict.fromkeys(entries)
+    }
     code = np.fromiter(map(of_entry.__getitem__, entries), np.int32, len(entries))
     if "" in position:
         raise InputError("is blank", field=name, cell=int(np.argmax(code == position[""])))
@@ -211,11 +204,12 @@ def _by_hierarchy(name: str, used: Mapping[str, int], hierarchy: Hierarchy, tota
     return dimension_from_parents(name, [*hierarchy.codes, total], [*parents, None])
 
 
-def _checked_sum(value: Ints) -> Ints:
-    """The values, once their sums are known to fit into int64."""
-    if float(np.abs(value.astype(float)).sum()) >= 2.0**60:
-        raise InputError("the values are too large for exact arithmetic: round them or use a larger unit")
-    return value
+def _checked_sum(figures: Ints, field: str) -> Ints:
+    """The figures, once their sums are known to fit into int64."""
+    if float(np.abs(figures.astype(float)).sum()) >= LARGEST:
+        what = "the sum of the column is too large for exact arithmetic: round its figures or use a larger unit"
+        raise InputError(what, field=field)
+    return figures
 
 
 def _status(columns: Mapping[str, Column], rows: int, cells: int) -> NDArray[np.uint8]:
@@ -232,7 +226,7 @@ def _status(columns: Mapping[str, Column], rows: int, cells: int) -> NDArray[np.
 
 
 def _looked_up(column: Column, known: Mapping[str, int], name: str, choice: str) -> NDArray[np.uint8]:
-    entries = column.tolist() if isinstance(column, np.ndarray) else column
+    entries = plain_entries(column, name)
     if set(map(type, entries)) != {str}:
         entries = ["" if is_missing(entry) else entry for entry in entries]
     meaning: dict[object, int] = {}
@@ -335,7 +329,7 @@ def _contributors(figures: Mapping[str, Decimals], added: Added) -> Ints | None:
     if column.digits or (column.mantissa < 0).any():
         row = int(np.argmax(column.mantissa < 0)) if (column.mantissa < 0).any() else None
         raise InputError("is not a number of contributors", field="contributors", cell=row)
-    return added.sums(column.mantissa) if column.present.all() else None
+    return added.sums(_checked_sum(column.mantissa, "contributors")) if column.present.all() else None
 
 
 def _weights(
@@ -355,7 +349,7 @@ def _weights(
             row = int(np.argmax(bad))
             what = "is a negative weight" if column.present[row] else "is blank: weights are for all cells or none"
             raise InputError(what, field="weight", cell=row)
-        return added.sums(given), 10**column.digits
+        return added.sums(_checked_sum(given, "weight")), 10**column.digits
     if kind == "count" and contributors is None and "contributors" in figures:
         return weigh(kind, value, scale, figures["contributors"].mantissa, figures["contributors"].present)
     return weigh(kind or "value", value, scale, contributors)

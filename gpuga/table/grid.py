@@ -17,6 +17,15 @@ from gpuga.table.table import Dimension, Grid, Ints, Lines
 
 Coordinates = NDArray[np.int32]
 
+MOST_PLACES = 50_000_000
+"""Cells times dimensions, marginals included: more would take some gigabytes."""
+
+MOST_ABOVE = 100_000
+"""Marginals above a single cell: 16 dimensions without hierarchies, 7 with hierarchies of four levels."""
+
+MOST_DEPTH = 40
+"""Levels of a hierarchy: deeper ones would give every cell as many marginals."""
+
 
 def flat_dimension(name: str, codes: Sequence[str], total: str = "Total") -> Dimension:
     """A dimension without sub-totals; the total comes last."""
@@ -123,16 +132,35 @@ class Added:
 def add_marginals(grid: Grid) -> Added:
     """The grid with every total of which a part is there; added cells come after the given ones."""
     coordinate = grid.coordinate
+    if _most_above(grid) > MOST_ABOVE:
+        _refuse_explosion(grid, MOST_PLACES)
     for axis, dimension in enumerate(grid.dimensions):
         for depth in range(int(dimension.depth.max(initial=0)), 0, -1):
             depths = dimension.depth[coordinate[:, axis]]
             above = coordinate[depths == depth]
             above[:, axis] = dimension.parent[above[:, axis]]
             new = _not_among(above, coordinate[depths == depth - 1], grid.shape)
+            _refuse_explosion(grid, len(coordinate) + len(new))
             coordinate = np.concatenate([coordinate, new])
     closed = Grid(grid.dimensions, coordinate)
     lines = grid_lines(closed)
     return Added(closed, lines, len(grid.coordinate), _rounds(closed, lines, len(grid.coordinate)))
+
+
+def _most_above(grid: Grid) -> float:
+    """How many marginals stand above a cell, counting itself, at the most."""
+    above = [np.log2(d.depth[c] + 1.0) for d, c in zip(grid.dimensions, grid.coordinate.T, strict=True)]
+    return float(2.0 ** np.sum(above, axis=0).max(initial=0.0))
+
+
+def _refuse_explosion(grid: Grid, cells: int) -> None:
+    """Every column that is no dimension (a note, a number) doubles the marginals; they are refused in time."""
+    if cells * len(grid.dimensions) >= MOST_PLACES:
+        widest = max(grid.dimensions, key=lambda d: len(d.codes))
+        raise InputError(
+            f"would need too many marginals with its {len(grid.dimensions)} dimensions: is column "
+            f"{printable(widest.name)!r}, with {len(widest.codes)} codes, a dimension? Leave it out with --ignore"
+        )
 
 
 def _rounds(grid: Grid, lines: Lines, given: int) -> tuple[tuple[Ints, Ints], ...]:
@@ -189,9 +217,13 @@ def _check_tree(name: str, codes: Sequence[str], parent: NDArray[np.int32]) -> N
     if (roots := int((parent < 0).sum())) != 1:
         raise InputError(f"the hierarchy has {roots} totals, it needs exactly one", field=name)
     at = parent.copy()
-    for _ in range(len(parent)):
+    for _ in range(MOST_DEPTH):
         at = np.where(at >= 0, parent[np.maximum(at, 0)], -1).astype(np.int32)
         if (at < 0).all():
             return
+    for _ in range(31):  # by doubling steps: after 2**31 of them only cycles are left
+        at = np.where(at >= 0, at[np.maximum(at, 0)], -1).astype(np.int32)
+    if (at < 0).all():
+        raise InputError(f"the hierarchy is deeper than {MOST_DEPTH} levels", field=name)
     cycle = printable(codes[int(np.flatnonzero(at >= 0)[0])])
     raise InputError(f"the hierarchy has a cycle through code {cycle!r}", field=name)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import is_missing
 from gpuga.table.groups import Column
@@ -26,6 +28,7 @@ NUMBERING = ("cell_number", "index", "id")
 MOST_DIMENSIONS = 50
 
 _STATUS_LETTERS = frozenset(("s", "u", "z", "m", ""))
+_NOT_PLAIN = (list, dict, tuple, set, bytes, bytearray, np.ndarray)
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,' \u00a0\u202f]*(?:[eE][+-]?[0-9]+)?")
 
 
@@ -108,6 +111,16 @@ def _only_status_letters(entries: Column) -> bool:
 def _is_numeric(entries: Column) -> bool:
     texts = ["" if is_missing(e) else str(e).strip() for e in _distinct(entries)]
     return any(texts) and all(not t or _NUMBER.fullmatch(t) for t in texts)
+
+
+def plain_entries(column: Column, name: str) -> Sequence[object]:
+    """The entries of a column, once they are known to be plain: no lists, structures or bytes."""
+    entries: Sequence[object] = column.tolist() if isinstance(column, np.ndarray) else column
+    odd = {kind for kind in set(map(type, entries)) if issubclass(kind, _NOT_PLAIN)}
+    if odd:
+        row = next(at for at, entry in enumerate(entries) if type(entry) in odd)
+        raise InputError("is not a plain text or number", field=name, cell=row)
+    return entries
 
 
 def _distinct(entries: Column) -> set[object]:

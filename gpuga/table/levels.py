@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 from gpuga.errors import InputError, printable
-from gpuga.table.table import Ints
+from gpuga.table.exact import MOST_DIGITS
+from gpuga.table.table import INFINITE, Ints
 
 DEFAULT_RULE = "15%"
 
@@ -43,6 +44,8 @@ class LevelRule:
         floor = _ceil(self.least * scale)
         number, over = self.share.numerator, self.share.denominator
         largest = int(np.abs(value).max(initial=0))
+        if max(floor, largest * number // over) >= INFINITE:
+            raise InputError("gives levels that are too large for exact arithmetic", field="--levels")
         if largest * number >= 2**62:
             exact = [-(-abs(int(v)) * number // over) for v in value]
             return np.asarray(np.maximum(np.array(exact, np.int64), floor), np.int64)
@@ -55,7 +58,10 @@ def parse_rule(text: str) -> LevelRule:
     if match is None:
         raise InputError(f"{printable(text)!r} is not a rule for levels: write 15%, 5 or max(1,10%)", field="--levels")
     share = match["share"] or match["only_share"] or "0"
-    return LevelRule(Fraction(share) / 100, Fraction(match["least"] or match["only_least"] or "0"))
+    least = match["least"] or match["only_least"] or "0"
+    if max(len(share), len(least)) > MOST_DIGITS:
+        raise InputError("has too many digits for exact arithmetic", field="--levels")
+    return LevelRule(Fraction(share) / 100, Fraction(least))
 
 
 def _ceil(number: Fraction) -> int:

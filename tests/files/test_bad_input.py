@@ -7,9 +7,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpuga.cli.main import run
+from gpuga.errors import InputError
+from gpuga.table.builders import table_from_frame
+from gpuga.table.columns import MOST_ROWS
 
 GOOD = "region,activity,value,status\na,x,5,u\na,y,7,s\nb,x,11,s\nb,y,13,s\n"
 JJ = "0\n3\n0 5 5 u 0 100 1 1 0\n1 7 7 s 0 100 0 0 0\n2 12 12 s 0 100 0 0 0\n1\n0 3 : 2 (-1) 0 (1) 1 (1)\n"
@@ -69,6 +73,23 @@ TEXTS = {
     "column twice": ("t.csv", "r,r,value\na,a,1\n", ["t.csv", "line 1", "'r' occurs twice"]),
     "column without name": ("t.csv", "r,,value\na,a,1\n", ["t.csv", "line 1", "no name"]),
     "value in another case": ("t.csv", "r,Value\na,1\n", ["t.csv", "'Value'"]),
+    "weights beyond arithmetic": (
+        "t.csv",
+        "r,value,weight\n" + "".join(f"c{i},1,{9 * 10**17}\n" for i in range(20)),
+        ["t.csv", "field weight", "too large"],
+    ),
+    "contributors beyond arithmetic": (
+        "t.csv",
+        "r,value,contributors\n" + "".join(f"c{i},1,{9 * 10**17}\n" for i in range(20)),
+        ["t.csv", "field contributors", "too large"],
+    ),
+    "three rows of 20 dimensions": (
+        "t.csv",
+        ",".join([*(f"q{i}" for i in range(20)), "value"])
+        + "\n"
+        + "".join(",".join([*(f"{row}{i}" for i in range(20)), "1"]) + "\n" for row in range(3)),
+        ["t.csv", "20 dimensions", "too many marginals", "--ignore"],
+    ),
     "fractional contributors": ("t.csv", "r,value,contributors\na,1,1.5\n", ["contributors"]),
     "100,000 columns": (
         "t.csv",
@@ -115,6 +136,28 @@ TEXTS = {
         ["t.jj", "line 7", "not an equation"],
     ),
     ".jj with more after its end": ("t.jj", JJ + "1 1 1\n", ["t.jj", "line 8"]),
+    ".jj with a superscript count": ("t.jj", JJ.replace("\n3\n", "\n\u00b3\n"), ["t.jj", "line 2", "cells"]),
+    ".jj with a superscript size": ("t.jj", JJ.replace("0 3 :", "0 \u00b3 :"), ["line 7", "field equation"]),
+    ".jj with an Arabic size": ("t.jj", JJ.replace("0 3 :", "0 \u0663 :"), ["line 7", "field equation"]),
+    ".jj with an Arabic sign": ("t.jj", JJ.replace("(-1)", "(-\u0661)"), ["line 7", "field sign", "not an integer"]),
+    ".jj with an underscored sign": ("t.jj", JJ.replace("0 (1)", "0 (0_1)"), ["line 7", "field sign"]),
+    ".jj with a sign of 0": ("t.jj", JJ.replace("0 (1)", "0 (0)"), ["line 7", "field sign", "a sign is 0"]),
+    ".jj with a huge sign": ("t.jj", JJ.replace("(-1)", f"(-{'9' * 5000})"), ["line 7", "field sign", "too large"]),
+    ".jj with an equation of nothing": (
+        "t.jj",
+        JJ.replace("\n1\n0 3", "\n2\n0 0 :\n0 3"),
+        ["t.jj", "line 7", "field equation"],
+    ),
+    ".jj with an endless right-hand side": (
+        "t.jj",
+        JJ.replace("0 3 :", "inf 3 :"),
+        ["t.jj", "line 7", "field rhs", "not a finite number"],
+    ),
+    ".jj with a word as right-hand side": (
+        "t.jj",
+        JJ.replace("0 3 :", "x 3 :"),
+        ["line 7", "field rhs", "not a number"],
+    ),
     ".jj that ends early": ("t.jj", "0\n3\n0 5 5 u 0 100 1 1 0\n", ["t.jj", "claims"]),
 }
 
@@ -187,6 +230,7 @@ HIERARCHIES = {
     "a code of the table that it lacks": ("north\n@a\n", "line 4", "'b' is not in the hierarchy"),
     "a code twice": ("north\n@a\nsouth\n@a\n@b\n", "line 4", "'a' occurs twice"),
     "a step too deep": ("north\n@@a\n@b\n", "line 2", "more than one step deeper"),
+    "a bottomless pit": ("".join("@" * i + f"c{i}\n" for i in range(2000)), "line 41", "deeper than 40 levels"),
     "a line without a code": ("north\n@a\n@@\n@b\n", "line 3", "no code"),
 }
 
@@ -215,6 +259,11 @@ def test_a_bad_hierarchy_is_refused_in_one_sentence(
         (["--weights", "gold"], "gold"),
         (["--weights", "count"], "contributors"),
         (["--ignore", "colour"], "colour"),
+        (["--ignore", "value"], "value is reserved"),
+        (["--dimension", "status"], "status is reserved"),
+        (["--levels", "9" * 30], "--levels"),
+        (["--levels", "9" * 18 + "%"], "--levels"),
+        (["--levels", "0." + "1" * 30 + "%"], "--levels"),
         (["--json", "/no/such/folder/x.json"], "folder does not exist"),
     ],
 )
@@ -241,3 +290,61 @@ def test_no_fault_repeats_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "t.csv").write_text("r,value,status\na,74207281x,u\nb,6,s\n")
     _, sentence = outcome(capsys, "expose", str(tmp_path / "t.csv"))
     assert "74207281" not in sentence
+
+
+def test_a_parquet_file_that_claims_too_much_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = MOST_ROWS + 1
+    codes = pyarrow.DictionaryArray.from_arrays(pyarrow.array(np.zeros(rows, np.int8)), ["a"])
+    parquet.write_table(pyarrow.table({"r": codes, "value": codes}), tmp_path / "t.parquet", compression="zstd")
+    assert (tmp_path / "t.parquet").stat().st_size < 300_000
+    code, sentence = outcome(capsys, "expose", str(tmp_path / "t.parquet"))
+    assert code == 2
+    assert f"claims {rows} rows" in sentence
+
+
+NESTED: dict[str, list[object]] = {
+    "lists": [[1], [2]],
+    "structures": [{"a": 1}, {"a": 2}],
+    "bytes": [b"a", b"\xff"],
+    "nothing": [None, None],
+}
+
+
+ODD_COLUMNS = [(kind, place) for kind in NESTED for place in ("x", "status", "value")]
+
+
+@pytest.mark.parametrize(("kind", "place"), [c for c in ODD_COLUMNS if c != ("nothing", "status")])
+def test_parquet_columns_that_are_not_plain_are_refused_by_name(
+    kind: str, place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"r": ["a", "b"], "value": [1, 2], "status": ["u", "s"], place: NESTED[kind]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
+    code, sentence = outcome(capsys, "expose", str(tmp_path / "t.parquet"))
+    assert code == 2
+    assert f"t.parquet, line 1, field {place}:" in sentence
+
+
+@pytest.mark.parametrize("entry", [["a"], {"a": 1}, (1, 2), np.array([1])])
+def test_frames_with_entries_that_are_not_plain_are_refused(entry: object) -> None:
+    with pytest.raises(InputError, match="field r: row 2: is not a plain text or number"):
+        table_from_frame({"r": ["a", entry], "value": [1, 2], "status": ["u", "s"]})
+
+
+def test_a_hierarchy_given_in_memory_may_not_be_deeper_than_a_file() -> None:
+    deep: dict[str, str | None] = {f"c{i}": f"c{i - 1}" if i else None for i in range(60)}
+    with pytest.raises(InputError, match="deeper than 40 levels"):
+        table_from_frame({"r": ["c59"], "value": [1]}, hierarchies={"r": deep})
+    with pytest.raises(InputError, match="cycle"):
+        table_from_frame({"r": ["a"], "value": [1]}, hierarchies={"r": {"a": "b", "b": "c", "c": "b"}})
+
+
+def test_options_about_columns_and_codes_are_not_for_equations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.jj").write_text(JJ)
+    for option in (["--ignore", "x"], ["--dimension", "x"], ["--total", "x"], ["--coincidence", "x=y"]):
+        code, sentence = outcome(capsys, "expose", str(tmp_path / "t.jj"), *option)
+        assert code == 2
+        assert f"takes no {option[0]}" in sentence
