@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gpuga.cli.main import run
+from gpuga.files.public import FORMULA, public_content
+from gpuga.files.read import read_source
 
 TABLE = """\
 region,branch,value,status,lower,upper,lb,ub,weight,contributors,note,cell_number
@@ -165,3 +170,29 @@ def test_rows_that_are_sorted_by_value_are_noticed(tmp_path: Path, capsys: pytes
     table.write_text(BOX.format("a").replace("b,x,40", "b,x,10"))
     assert publish(table) == 0
     assert "sorted by value" not in capsys.readouterr().err
+
+
+STARTS = st.sampled_from([*FORMULA, "'", '"', " ", "a"])
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    names=st.lists(
+        st.tuples(STARTS, st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)).map("".join),
+        min_size=2,
+        max_size=6,
+        unique_by=lambda text: text.strip().lstrip("'"),
+    ).filter(lambda names: not {name.strip() for name in names} & {"", "Total"})
+)
+def test_no_label_at_all_is_a_formula_and_none_is_lost(names: list[str], tmp_path: Path) -> None:
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\r\n").writerows(
+        [["label", "value"], *([name, 7**at] for at, name in enumerate(names))]
+    )
+    (tmp_path / "t.csv").write_bytes(out.getvalue().encode("utf-8"))
+    source = read_source(tmp_path / "t.csv")
+    content = public_content(source, source.table.forced, "public.csv")
+    assert isinstance(content, str)
+    rows = list(csv.reader(io.StringIO(content, newline="")))[1 : len(names) + 1]
+    assert not any(row[0].startswith(FORMULA) for row in rows)
+    assert all(row[0] in (name.strip(), f"'{name.strip()}") for row, name in zip(rows, names, strict=True))
