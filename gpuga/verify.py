@@ -61,6 +61,8 @@ class Reading:
     total: str = "Total"
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     ignore: Sequence[str] = ()
+    dimensions: Sequence[str] = ()
+    totals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -164,6 +166,12 @@ def files_by_dimension(pairs: Iterable[str]) -> dict[str, str]:
     return files
 
 
+def codes_of_totals(texts: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """The code of all totals, and of those in single dimensions, from texts such as Sum and region=All."""
+    plainly = [text for text in texts if "=" not in text]
+    return (plainly or ["Total"])[-1], dict(text.partition("=")[::2] for text in texts if "=" in text)
+
+
 def sheet(path: str) -> dict[str, list[str]]:
     """The columns of a CSV file by name, without blanks around; semicolons or tabs where the header has no comma."""
     text = read_text(path)
@@ -243,7 +251,9 @@ def long_table(columns: Columns, reading: Reading) -> Table:
     rows = len(columns.get("value", ()))
     count = next((row for row, text in enumerate(columns.get("members", ())) if text), rows)
     names = dimension_names({n: c[:count] for n, c in columns.items()}, reading)
-    trees = [dimension(columns[n][:count], reading.hierarchies.get(n), reading.total) for n in names]
+    trees = [
+        dimension(columns[n][:count], reading.hierarchies.get(n), reading.totals.get(n, reading.total)) for n in names
+    ]
     given = list(zip(*(columns[n][:count] for n in names), strict=True))
     if len(set(given)) < count or any(not c or c not in trees[a] for place in given for a, c in enumerate(place)):
         raise Unreadable("a cell occurs twice, or a code is blank or not in its hierarchy")
@@ -288,9 +298,9 @@ def long_table(columns: Columns, reading: Reading) -> Table:
 def dimension_names(columns: Columns, reading: Reading) -> list[str]:
     """The columns that are neither reserved, nor ignored, nor a numbering of the rows."""
     names = [c for c in columns if c not in RESERVED and c not in reading.ignore]
-    if near := [c for c in names if c.lower() in RESERVED]:
+    if near := [c for c in names if c.lower() in RESERVED and c not in reading.dimensions]:
         raise Unreadable(f"column {plain(near[0])!r} is nearly a reserved name: write it small, or --ignore it")
-    for name in [c for c in names if c in ("cell_number", "index", "id")]:
+    for name in [c for c in names if c in ("cell_number", "index", "id") and c not in reading.dimensions]:
         if len(names) > 1 and len(set(columns[name])) == len(columns[name]):
             names.remove(name)
     if not names or "value" not in columns or not {*reading.hierarchies} <= {*names}:
@@ -555,14 +565,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--levels", metavar="RULE", help="levels of sensitive cells without: 15%%, 5 or max(1,10%%)")
     parser.add_argument("--weights", choices=("value", "count", "unit", "log"))
     parser.add_argument("--hierarchy", action="append", default=[], metavar="DIM=FILE.hrc")
-    parser.add_argument("--total", default="Total", metavar="CODE", help="the code of totals")
-    parser.add_argument("--ignore", action="append", default=[], metavar="COLUMN")
+    parser.add_argument("--total", action="append", default=[], metavar="[DIM=]CODE", help="the code of totals")
+    for name in ("ignore", "dimension"):
+        parser.add_argument(f"--{name}", action="append", default=[], metavar="COLUMN")
     for name in ("strict", "whole", "protect-secondary"):
         parser.add_argument(f"--{name}", action="store_true", help="accept only proofs against this attacker")
     given = parser.parse_args(arguments)
     try:
         trees = files_by_dimension(given.hierarchy)
-        table = read_table(given.table, Reading(given.levels, given.weights, given.total, trees, given.ignore))
+        total, totals = codes_of_totals(given.total)
+        reading = Reading(given.levels, given.weights, total, trees, given.ignore, given.dimension, totals)
+        table = read_table(given.table, reading)
         suppressed = read_pattern(sheet(given.pattern), table)
         head, records = read_proof(given.proof)
         demand(head, strict=given.strict, whole=given.whole, protect_secondary=given.protect_secondary)

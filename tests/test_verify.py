@@ -34,6 +34,11 @@ FILES = {
     "missing totals": ("region,size,value,status\nA,x,5,u\nA,y,6,s\nB,x,7,s\nB,y,8,s\n", {}),
     "totals in the middle": ("r,v,value,status\nTotal,x,12,s\nA,x,5,u\nB,x,7,s\nA,Total,5,s\n", {}),
     "another total": ("r,value,status\nA,5,u\nB,6,s\nAlle,11,s\n", {"total": "Alle"}),
+    "a total of one dimension": (
+        "r,c,value,status\nA,x,5,u\nB,x,6,s\nAlle,x,11,s\n",
+        {"totals": {"r": "Alle"}},
+    ),
+    "a dimension that looks reserved": ("Flag,value,status\nA,5,u\nB,6,s\n", {"dimensions": ["Flag"]}),
     "levels of a rule": ("r,s,value,status\nA,x,45,u\nA,y,6,s\nB,x,7.5,s\nB,y,8,s\n", {"levels": "max(1,12.5%)"}),
     "given levels": ("r,s,value,status,upper,sliding\nA,x,45,u,3,\nA,y,6,u,,2.5\nB,x,7,s,,\nB,y,8,u,,\n", {}),
     "bounds": ("r,s,value,lb,ub,status\nA,x,4,1,9.5,u\nA,y,6,,inf,s\nB,x,7,-inf,,s\nB,y,8,2,1e20,s\n", {}),

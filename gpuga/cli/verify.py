@@ -33,7 +33,9 @@ def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
     wanted = {name: given[name] for name in ("strict", "whole", "protect_secondary")}
     try:
         trees = checker.files_by_dimension(given["hierarchy"])
-        reading = checker.Reading(given["levels"], given["weights"], given["total"], trees, given["ignore"])
+        total, totals = checker.codes_of_totals(given["total"])
+        told = (given["levels"], given["weights"], total, trees, given["ignore"], given["dimension"], totals)
+        reading = checker.Reading(*told)
         table = _table(given["table"], reading)
         suppressed = checker.read_pattern(_columns(pattern), table)
         head, records = checker.read_proof(proof)
