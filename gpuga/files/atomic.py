@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -95,9 +97,19 @@ def _beside(path: str | Path, content: Content, undo: ExitStack) -> Path:
     return part
 
 
+_OPEN = re.compile(r"/dev/std(?P<name>out|err)|/(?:dev|proc/self)/fd/(?P<number>[0-9]{1,9})")
+"""Names of what is open already: opened once more, a redirected file would be written from its beginning."""
+
+
 def _write_device(path: str | Path, content: Content) -> None:
     try:
-        with open(path, "wb") as file:
+        already = _OPEN.fullmatch(os.path.abspath(path))
+        if already is None:
+            target: Path | int = Path(path)
+        else:
+            sys.stdout.flush()
+            target = os.dup(int(already["number"] or {"out": 1, "err": 2}[already["name"]]))
+        with open(target, "wb") as file:
             file.write(_bytes(content))
     except OSError as fault:
         raise InputError(f"cannot be written ({fault.strerror})", path=path) from None
