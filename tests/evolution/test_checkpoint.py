@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from gpuga.evolution.engine import Evolution
 from gpuga.evolution.plane_workshop import PlaneWorkshop
 from gpuga.protection import Protection
 from gpuga.table.generate import herrington
-from gpuga.table.table import Table
+from gpuga.table.table import Status, Table
 
 ROOT = Path(__file__).parents[2]
 OPTIONS = {"generations": 6, "population": 24, "refined": 2, "patience": 99}
@@ -57,39 +58,47 @@ def interrupted(table: Table, folder: Path, generation: int, monkeypatch: pytest
             protect(table, folder)
 
 
-def resumes(table: Table, generation: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def resumes(table: Table, generations: tuple[int, ...], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = protect(table, folder / "whole")
-    assert whole.found.generations > generation, "the table is too easy for this test"
-    interrupted(table, folder / "cut", generation, monkeypatch)
-    resumed = protect(table, folder / "cut", resume=True)
-    assert np.array_equal(whole.suppressed, resumed.suppressed)
-    assert whole.found.generations == resumed.found.generations
-    assert whole.found.evaluations == resumed.found.evaluations
+    assert whole.found.generations > max(generations), "the table is too easy for this test"
+    for generation in generations:
+        interrupted(table, folder / f"cut-{generation}", generation, monkeypatch)
+        resumed = protect(table, folder / f"cut-{generation}", resume=True)
+        assert np.array_equal(whole.suppressed, resumed.suppressed)
+        assert whole.found.generations == resumed.found.generations
+        assert whole.found.evaluations == resumed.found.evaluations
 
 
-@pytest.mark.parametrize("generation", [1, 3, 5])
-def test_a_resumed_run_ends_in_the_same_pattern(
-    generation: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_run_ends_in_the_same_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # a run that never notices its proof goes through every step of the polishing, and all of them are replayed
     monkeypatch.setattr(PlaneWorkshop, "lower", property(lambda workshop: 0))
-    resumes(herrington(20, 18, 0.04, 1), generation, tmp_path, monkeypatch)
+    resumes(herrington(16, 15, 0.04, 1), (1, 4), tmp_path, monkeypatch)
 
 
 def test_a_resumed_run_on_any_linear_table_ends_in_the_same_pattern(
     solid: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    resumes(solid, 2, tmp_path, monkeypatch)
+    resumes(solid, (2,), tmp_path, monkeypatch)
 
 
 def test_without_a_checkpoint_yet_resume_begins(plane: Table, tmp_path: Path) -> None:
-    assert protect(plane, tmp_path, resume=True).audit.safe
+    resumed, begun = protect(plane, tmp_path, resume=True), protect(plane, tmp_path / "new")
+    assert np.array_equal(resumed.suppressed, begun.suppressed)
+    assert resumed.found.evaluations == begun.found.evaluations
 
 
 def test_a_checkpoint_of_another_seed_is_refused(plane: Table, tmp_path: Path) -> None:
     protect(plane, tmp_path, without=("lp", "polish"))
     with pytest.raises(InputError, match="another table, seed"):
         gpuga.protect(plane, "circuits", seed=6, options=OPTIONS | {"checkpoint": str(tmp_path), "resume": True})
+
+
+def test_tables_that_differ_in_a_status_have_different_fingerprints(plane: Table) -> None:
+    status = plane.status.copy()
+    status[np.flatnonzero(status == Status.SUPPRESSIBLE)[0]] = Status.FROZEN
+    assert checkpoint.fingerprint(plane, {}) != checkpoint.fingerprint(replace(plane, status=status), {})
+    assert checkpoint.fingerprint(plane, {"seed": 1}) != checkpoint.fingerprint(plane, {"seed": 2})
+    assert checkpoint.fingerprint(plane, {}) == checkpoint.fingerprint(replace(plane), {})
 
 
 def test_two_checkpoints_are_kept_and_no_pickle_is_in_them(plane: Table, tmp_path: Path) -> None:
@@ -185,7 +194,7 @@ def killed_and_resumed(tmp_path: Path, times: int, seed: int) -> None:
 
 
 def test_after_kill_9_a_resumed_run_ends_in_the_identical_pattern(tmp_path: Path) -> None:
-    killed_and_resumed(tmp_path, 2, 1)
+    killed_and_resumed(tmp_path, 1, 1)
 
 
 @pytest.mark.slow

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import random
+import stat
 from decimal import Decimal
 from pathlib import Path
 
@@ -65,11 +67,28 @@ def test_a_hierarchical_table_reads_back_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["targus", "table7", "hie1372d", "hie1327d", "hier13", "ninenew", "osorio", "dale"])
 def test_real_jj_instances_read_and_write_byte_for_byte(name: str, tmp_path: Path) -> None:
+    """The instances of the field's library where it lies beside the clone, else tables written in the same way."""
     path = CSPLIB / f"{name}.jj"
     if not path.exists():
-        pytest.skip("the library of real instances is not on this machine")
+        path = tmp_path / "like-the-library.jj"
+        path.write_text(like_the_library(random.Random(name)))
     write_table(read_table(path), tmp_path / "again.jj")
     assert (tmp_path / "again.jj").read_text() == path.read_text()
+
+
+def like_the_library(drawn: random.Random) -> str:
+    """Cells of three linked sums in the library's own spelling: decimals, all statuses, bounds, a sliding level."""
+    parts = [drawn.randrange(1, 5000) for _ in range(6)]
+    values = [*parts, sum(parts[:3]), sum(parts[3:]), sum(parts)]
+    lines = ["0", str(len(values))]
+    for cell, value in enumerate(values):
+        status = drawn.choice("ssuzm")
+        levels = [drawn.randrange(1, value // 2 + 2) if status == "u" else 0 for _ in range(3)]
+        figures = [value, drawn.randrange(1, 100), status, 0, value + drawn.randrange(0, 900), *levels]
+        lines.append(" ".join(map(str, [cell, *figures])))
+    sums = ["6 (-1) 0 (1) 1 (1) 2 (1)", "7 (-1) 3 (1) 4 (1) 5 (1)", "8 (-1) 6 (1) 7 (1)"]
+    lines += [str(len(sums)), *(f"0 {words.count('(')} : {words}" for words in sums)]
+    return "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
@@ -104,6 +123,52 @@ def test_figures_that_give_a_value_away_are_hidden_too(tmp_path: Path) -> None:
     source = read_source(tmp_path / "t.csv")
     write_pattern(source, source.table.forced, tmp_path / "p.csv")
     assert (tmp_path / "p.csv").read_text().splitlines()[1] == "a,,,,,,,,,u,primary"
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_figure_of_a_suppressed_total_that_was_added_is_not_written(suffix: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("r,c,value,status\na,x,4321,u\na,y,5006,s\nb,x,11,s\nb,y,12,s\n")
+    read = read_source(tmp_path / "t.csv")
+    if suffix == ".parquet":
+        write_table(read.table, tmp_path / "whole.parquet")
+        shorter(tmp_path / "whole.parquet", tmp_path / "t.parquet", 4)
+        read = read_source(tmp_path / "t.parquet")
+    table = read.table
+    suppressed = table.forced | (table.value == 9327 * table.scale)
+    assert suppressed.sum() == 2
+    write_pattern(read, suppressed, tmp_path / f"p{suffix}")
+    shown = values_of(tmp_path / f"p{suffix}")
+    assert "4321" not in shown
+    assert "9327" not in shown
+    assert "4332" in shown  # the other totals that were added are
+    assert np.array_equal(read_pattern(read, tmp_path / f"p{suffix}"), suppressed)
+
+
+def shorter(path: Path, out: Path, rows: int) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path).slice(0, rows), out)
+
+
+def values_of(path: Path) -> list[str]:
+    """The column `value` of a pattern, as texts."""
+    if path.suffix == ".parquet":
+        import pyarrow.parquet
+
+        return [str(v) for v in pyarrow.parquet.read_table(path).column("value").to_pylist()]
+    with open(path, newline="") as file:
+        return [row["value"] for row in csv.DictReader(file)]
+
+
+def test_ignored_columns_of_suppressed_cells_are_hidden_in_parquet_too(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    frame = pyarrow.table({"r": ["a", "b"], "value": [50, 6], "note": ["it is 50", "fine"], "status": ["u", "s"]})
+    pyarrow.parquet.write_table(frame, tmp_path / "t.parquet")
+    source = read_source(tmp_path / "t.parquet", ignore=["note"])
+    write_pattern(source, source.table.forced, tmp_path / "p.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "p.parquet").column("note").to_pylist() == [None, "fine", None]
 
 
 def test_a_jj_pattern_names_cells_by_their_index(tmp_path: Path) -> None:
@@ -161,6 +226,22 @@ def test_a_pattern_of_another_table_is_refused(text: str, expected: str, tmp_pat
         read_pattern(read_source(tmp_path / "t.csv"), tmp_path / "p.csv")
 
 
+def test_a_combination_of_codes_that_is_no_cell_is_not_taken_for_another(tmp_path: Path) -> None:
+    """Both codes are known, and the table has no cell where they meet."""
+    (tmp_path / "t.csv").write_text("r,c,value,status\na,x,5,u\na,y,7,s\nb,y,9,s\nc,x,2,s\n")
+    source = read_source(tmp_path / "t.csv")
+    grid = source.table.grid
+    assert grid is not None
+    cells = {tuple(row) for row in grid.coordinate.tolist()}
+    missing = [(r, c) for r in range(grid.shape[0]) for c in range(grid.shape[1]) if (r, c) not in cells]
+    assert len(missing) == 2
+    for place in missing:
+        codes = ",".join(d.codes[c] for d, c in zip(grid.dimensions, place, strict=True))
+        (tmp_path / "p.csv").write_text(f"r,c,suppression\n{codes},secondary\n")
+        with pytest.raises(InputError, match="line 2: is not a cell of the table"):
+            read_pattern(source, tmp_path / "p.csv")
+
+
 def test_a_hierarchy_reads_back_the_same(tmp_path: Path) -> None:
     (tmp_path / "a.hrc").write_text("north\n@coast\n@@east\n@@west\n@hills\nsouth\n")
     tree = read_hierarchy(tmp_path / "a.hrc")
@@ -185,6 +266,17 @@ def test_writing_leaves_the_old_file_when_it_fails(tmp_path: Path, monkeypatch: 
         write_whole(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["p.csv"]
+
+
+def test_a_replaced_file_keeps_its_rights_and_a_new_one_gets_the_usual(tmp_path: Path) -> None:
+    old, new, usual = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "usual"
+    old.write_text("old")
+    old.chmod(0o640)
+    usual.write_text("")
+    for path in (old, new):
+        write_whole(path, "text")
+    assert stat.S_IMODE(old.stat().st_mode) == 0o640
+    assert stat.S_IMODE(new.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
 
 
 def test_writing_into_a_directory_or_nowhere_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gpuga.errors import InputError
 from gpuga.safety.audit import audit
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise
-from gpuga.table import Levels, Status, Table
+from gpuga.table import INFINITE, Levels, Lines, Status, Table
 from gpuga.table.builders import table_from_array
 from tests.support.small_tables import random_pattern, random_table
 
@@ -85,6 +85,54 @@ def test_a_witness_holds_only_if_it_balances_and_stays_in_bounds(amounts: list[i
         assert hold(ground, witness)[0] == good
         wide = Witnesses(np.array([0, 4]), square, scaled.astype(object), np.array([denominator]))
         assert hold(ground, wide)[0] == good
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+@pytest.mark.parametrize(("amount", "good"), [(30, True), (31, False), (-30, True), (-31, False)])
+def test_a_witness_may_not_pass_a_bound_by_a_fraction_of_a_unit(amount: int, good: bool, kind: type) -> None:
+    """Every cell may fall by 10, so thirds may go down to -30, and one of four always falls."""
+    table = two_by_two(5)
+    square = np.flatnonzero(table.value == 10).astype(np.int32)
+    amounts = np.array([amount, -amount, -amount, amount]).astype(kind)
+    witness = Witnesses(np.array([0, 4]), square, amounts, np.array([3]))
+    assert hold(Ground.of(table, table.value == 10), witness)[0] == good
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+def test_an_imbalance_that_wraps_round_to_zero_is_seen(kind: type) -> None:
+    """Three cells of one line whose amounts sum to 2**64, which is 0 in 64 bits."""
+    table = Table.build(
+        np.array([1, 1, 1, 3]),
+        Lines(np.array([0, 4]), np.arange(4, dtype=np.int32), np.array([1, 1, 1, -1]), np.zeros(1, np.int64)),
+        lb=np.full(4, -INFINITE),
+    )
+    amounts = np.array([2**62 + 2**61, 2**62 + 2**61, -(2**62)]).astype(kind)
+    assert amounts.astype(object).sum() == 2**63
+    cells = np.array([0, 1, 3], np.int32)
+    witness = Witnesses(np.array([0, 3]), cells, amounts, np.array([1]))
+    assert not hold(Ground.of(table, np.ones(4, bool)), witness)[0]
+
+
+@pytest.mark.parametrize("intervals", [False, True])
+def test_a_lone_secondary_is_determined_and_said_to_be_where_secondaries_count(intervals: bool) -> None:
+    table = two_by_two(5)
+    square = table.value == 10
+    lone = square.copy()
+    lone[4] = True  # the one total that is hidden follows from the published ones
+    assert audit(table, square, protect_secondary=True, intervals=intervals).safe
+    assert audit(table, lone, protect_secondary=True, intervals=intervals).unsafe == (4,)
+    assert audit(table, lone, intervals=intervals).safe
+
+
+def test_a_pattern_that_suppresses_a_frozen_cell_is_refused() -> None:
+    table = two_by_two(5)
+    status = table.status.copy()
+    status[1] = Status.FROZEN
+    frozen = Table.build(table.value, table.lines, status=status, levels=table.levels)
+    with pytest.raises(InputError, match="cell 1, which must be published"):
+        audit(frozen, table.value == 10)
+    with pytest.raises(InputError, match="3 cells, the table 9"):
+        audit(frozen, np.ones(3, bool))
 
 
 def test_published_cells_may_not_move_in_a_witness() -> None:

@@ -90,6 +90,15 @@ def test_the_lowest_integer_is_no_small_number() -> None:
         decimals(np.array([-(2**63)]), "lower").scaled(0)
 
 
+@pytest.mark.parametrize("number", ["184467440737095517", "-184467440737095517", str(2**62 // 100 + 1)])
+def test_a_number_that_would_wrap_round_in_finer_units_is_refused(number: str) -> None:
+    column = decimals(["7", number], "value")
+    with pytest.raises(InputError, match="too many digits") as fault:
+        column.scaled(2)
+    assert fault.value.cell == 1
+    assert decimals(["7", str(2**62 // 100)], "value").scaled(2).tolist() == [700, 2**62 // 100 * 100]
+
+
 @pytest.mark.parametrize(
     ("rule", "value", "scale", "level"),
     [
@@ -100,6 +109,7 @@ def test_the_lowest_integer_is_no_small_number() -> None:
         ("max(1, 10%)", 45, 1, 5),
         ("max(1,10%)", 45, 10, 10),
         ("2.5", 45, 10, 25),
+        ("2.5", 45, 1, 3),
         ("0%", 45, 1, 0),
         ("12.5%", 8, 1, 1),
     ],
