@@ -31,8 +31,8 @@ def step(*words: str) -> None:
         sys.exit(code)
 
 
-def main(out: Path, records: int, steepness: float, seconds: float) -> None:
-    """The whole walk."""
+def main(out: Path, records: int, steepness: float, limits: list[str]) -> None:
+    """The whole walk; `limits` say how long to look for a cheaper pattern, as options of `protect`."""
     out.mkdir(parents=True, exist_ok=True)
     microdata, table, pattern = out / "records.csv", out / "table.csv", out / "pattern.csv"
     published = out / "published.csv"
@@ -40,8 +40,18 @@ def main(out: Path, records: int, steepness: float, seconds: float) -> None:
     wanted = ["--by", "region,industry", "--value", "turnover", "--holding", "holding", *RULES]
     trees = [word for name in ("region", "industry") for word in ("--hierarchy", f"{name}={HERE / name}.hrc")]
     step("tabulate", str(microdata), *wanted, *trees, "--out", str(table))
-    limits = ["--seconds", str(seconds), "--seed", "1"]
-    step("protect", str(table), *trees, *limits, "--out", str(pattern), "--json", str(out / "summary.json"))
+    step(
+        "protect",
+        str(table),
+        *trees,
+        *limits,
+        "--seed",
+        "1",
+        "--out",
+        str(pattern),
+        "--json",
+        str(out / "summary.json"),
+    )
     step("audit", str(table), str(pattern), *trees)
     step("publish", str(table), str(pattern), *trees, "--out", str(published))
 
@@ -53,4 +63,4 @@ if __name__ == "__main__":
     parser.add_argument("--steepness", type=float, default=0.8)
     parser.add_argument("--seconds", type=float, default=60, help="how long to look for a cheaper pattern")
     arguments = parser.parse_args()
-    main(arguments.out, arguments.records, arguments.steepness, arguments.seconds)
+    main(arguments.out, arguments.records, arguments.steepness, ["--seconds", str(arguments.seconds)])

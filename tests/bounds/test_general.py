@@ -87,15 +87,18 @@ def test_every_cut_and_row_holds_for_every_safe_pattern_whose_cells_can_move() -
 
 def test_roundings_of_a_row_hold_for_every_whole_point_that_meets_it() -> None:
     rng = np.random.default_rng(7)
+    rounded_ones = 0
     for _ in range(200):
         count = int(rng.integers(2, 7))
         row = LineCut(np.arange(count), rng.integers(1, 12, count), int(rng.integers(2, 20)))
         rounded = row.rounded(rng.random(count) < 0.3, int(rng.integers(2, 30)))
         if rounded is None:
             continue
+        rounded_ones += 1
         for bits in range(2**count):
             point = np.array([bits >> i & 1 for i in range(count)], float)
             assert row.violation(point) > 0 or rounded.violation(point) <= 0
+    assert rounded_ones > 30
 
 
 def test_fixed_cells_count_in_the_proven_bound() -> None:

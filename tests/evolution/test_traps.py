@@ -17,15 +17,6 @@ from gpuga.table.table import Table
 SHORT = {"generations": 2, "population": 16}
 
 
-def test_deaps_own_fitness_lets_nan_win() -> None:
-    class Plain(base.Fitness):
-        weights = (-1.0,)
-
-    nan, one = Plain((float("nan"),)), Plain((1.0,))
-    assert nan > one
-    assert one > nan
-
-
 @pytest.mark.parametrize("cost", [float("nan"), float("inf"), -float("inf")])
 def test_ours_refuses_costs_that_are_no_numbers(cost: float) -> None:
     with pytest.raises(GpugaError, match="not a number"):
@@ -61,12 +52,6 @@ def test_two_point_crossover_does_not_alias() -> None:
     assert together == [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]
 
 
-def test_views_of_plain_arrays_would_alias() -> None:
-    one, two = np.arange(6), np.arange(6) + 10
-    one[2:4], two[2:4] = two[2:4], one[2:4]
-    assert sorted([*one, *two]) != sorted([*range(6), *range(10, 16)])
-
-
 def test_a_clone_shares_nothing_with_its_original() -> None:
     one = Individual([1, 2, 3])
     one.fitness.values = (5,)
@@ -78,18 +63,14 @@ def test_a_clone_shares_nothing_with_its_original() -> None:
 
 
 @pytest.mark.parametrize("method", ["circuits", "heurgene", "gensup", "gapn"])
-def test_no_class_is_created_globally_and_the_global_generators_are_left_alone(plane: Table, method: str) -> None:
+def test_no_class_is_created_globally_and_the_global_generators_decide_nothing(plane: Table, method: str) -> None:
     before = set(vars(creator))
-    state, legacy = random.getstate(), np.random.get_state()[1].copy()  # noqa: NPY002
     first = gpuga.protect(plane, method, seed=4, options=SHORT)
     random.seed(99)
     np.random.seed(99)  # noqa: NPY002
     second = gpuga.protect(plane, method, seed=4, options=SHORT)
     assert np.array_equal(first.suppressed, second.suppressed)
     assert set(vars(creator)) == before
-    random.setstate(state)
-    assert random.getstate() == state
-    assert len(legacy)
 
 
 @pytest.mark.parametrize("method", ["circuits", "heurgene"])

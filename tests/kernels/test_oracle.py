@@ -116,14 +116,22 @@ def test_a_path_is_found_exactly_when_suppressing_everything_would_do(backend: B
         np.testing.assert_array_equal(found.found, wanted)
 
 
-def test_a_safe_task_is_covered_at_no_cost(backend: Backend) -> None:
+def test_a_path_costs_nothing_only_for_safe_tasks_and_always_where_one_path_does(backend: Backend) -> None:
+    free = dear = 0
     for case in cases(30):
         safe = backend.safe(case.patterns, case.plane, case.tasks)
-        weights = case.weights + 1
-        found = backend.cheapest_paths(case.patterns, case.plane, case.tasks, weights, case.items)
+        verdicts = backend.reachability(case.patterns, case.plane, case.tasks)
+        found = backend.cheapest_paths(case.patterns, case.plane, case.tasks, case.weights + 1, case.items)
         for q, (p, t) in enumerate(case.items):
-            if case.tasks.need[t] > 0 and case.patterns[p, case.tasks.cell[t]] and found.found[q] and not safe[p, t]:
+            if case.tasks.need[t] == 0 or not case.patterns[p, case.tasks.cell[t]] or not found.found[q]:
+                continue
+            if verdicts[p, t] == SAFE:
+                assert found.cost[q] == 0
+                free += 1
+            elif not safe[p, t]:
                 assert found.cost[q] > 0
+                dear += 1
+    assert min(free, dear) > 20
 
 
 def grid_lines(axes: list[Axis]) -> Lines:

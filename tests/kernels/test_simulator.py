@@ -20,8 +20,7 @@ backend = get_backend("cuda")
 assert isinstance(backend, CudaBackend) and backend.xp is np
 tight = CudaBackend(np, lambda: 1, slots=128)  # no free memory: batches of one pattern
 for name, check in CASES.items():
-    for seed in range(1 if name in ("remove_redundant", "unpick") else 2):
-        check(backend, np.random.default_rng([seed, 3]))
+    check(backend, np.random.default_rng([0, 3]))
     if name in ("line_totals", "safe", "swap_gains"):
         check(tight, np.random.default_rng([9, 3]))
     print("agrees:", name)
