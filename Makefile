@@ -1,5 +1,6 @@
 # make demo   protect the shipped example, show what was done and where the pattern lies
 # make test   run the tests
+# make mutants  change the code in one place at a time and see whether a test notices
 # make bench  run the papers' experiments, a quick look
 # make lint, make types   style and types
 # Each creates .venv and installs what it needs; the only thing that must be there is Python 3.11 or newer.
@@ -10,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo-out
 
-.PHONY: demo test slow lint types bench clean
+.PHONY: demo test slow mutants lint types bench clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
@@ -21,6 +22,9 @@ test: $(VENV)/.test
 
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -m slow
+
+mutants: $(VENV)/.test
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 bench: $(VENV)/.core
 	$(BIN)/python -m bench papers --quick

@@ -1,0 +1,49 @@
+"""The rooms whose code is mutated, and the tests that are asked about each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Room:
+    """Modules, and the tests to ask: first those at hand, narrowed to what executes the changed line."""
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def paths(self) -> list[Path]:
+        """The modules, sorted."""
+        return sorted({path for pattern in self.files for path in ROOT.glob(pattern)})
+
+
+ROOMS = {
+    "table": Room(("gpuga/table/*.py",), ("tests/table", "tests/files")),
+    "files": Room(("gpuga/files/*.py",), ("tests/table", "tests/files")),
+    "logic": Room(("kernels/logic/*.py",), ("tests/kernels",)),
+    "bounds": Room(
+        (
+            "gpuga/bounds/certificate.py",
+            "gpuga/bounds/cuts.py",
+            "gpuga/bounds/general_cuts.py",
+            "gpuga/bounds/knapsack.py",
+            "gpuga/bounds/lone_cells.py",
+            "gpuga/bounds/program.py",
+            "gpuga/bounds/rounding.py",
+        ),
+        ("tests/bounds",),
+    ),
+    "safety": Room(("gpuga/safety/*.py",), ("tests/safety", "tests/test_protect.py")),
+}
+EVERYWHERE = (
+    "tests/circuits/test_requirements.py",
+    "tests/evolution/test_checkpoint.py::test_tables_that_differ_in_a_status_have_different_fingerprints",
+    "tests/evolution/test_variation.py",
+    "tests/heuristics/test_clean_up.py",
+)
+"""Tests that only the reviewed changes need besides those of the rooms."""
+LEFT_OUT = ("tests/kernels/test_simulator.py",)
+"""Tests in processes of their own, which no mutant reaches."""
