@@ -1,7 +1,7 @@
 """The changes: one small slip of the pen in one place of a module, as text, so that line numbers stay.
 
-What nobody relies on is left alone: docstrings, annotations, decorators, texts, asserts, `__repr__` and the
-calls that report progress.
+What nobody relies on is left alone: docstrings, annotations, decorators, texts, asserts (`strict=` of zip is one),
+`__repr__`, calls that report progress, how far a warning or a quoted text reaches, and what a maximum of nothing is.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ NAMES = {
     "int64": "int32", "union": "intersection", "startswith": "endswith", "sorted": "list",
 }  # fmt: skip
 RETURNS = {"bool": ("True", "False"), "int": ("0",)}
+GUARDS = {"strict", "stacklevel", "initial"}
 SILENT = {"progress"}  # what is said on the way is no result
 
 
@@ -161,11 +162,12 @@ class _Walk:
             return
         for start, end, text in self._changes(node):
             yield Edit(start, end, text, name, self.here)
-        for part, value in ast.iter_fields(node):
-            if part == "annotation":
-                continue
+        quotes = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "printable"
+        for value in (v for part, v in ast.iter_fields(node) if part != "annotation"):
             for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, ast.AST):
+                guard = isinstance(each, ast.keyword) and each.arg in GUARDS and isinstance(each.value, ast.Constant)
+                length = quotes and isinstance(each, ast.Constant)
+                if isinstance(each, ast.AST) and not guard and not length:
                     yield from self._expressions(each, name)
 
     def _changes(self, node: ast.AST) -> Iterator[tuple[int, int, str]]:

@@ -22,7 +22,7 @@ class Room:
 
 ROOMS = {
     "table": Room(("gpuga/table/*.py",), ("tests/table", "tests/files")),
-    "files": Room(("gpuga/files/*.py",), ("tests/table", "tests/files")),
+    "files": Room(("gpuga/files/*.py",), ("tests/table", "tests/files", "tests/test_verify.py", "tests/cli")),
     "logic": Room(("kernels/logic/*.py",), ("tests/kernels",)),
     "bounds": Room(
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from gpuga.errors import InputError
-from gpuga.table import INFINITE, Dimension, Status
+from gpuga.table import INFINITE, Dimension, Lines, Status, Table
 from gpuga.table.builders import link, table_from_array, table_from_frame
 from gpuga.table.grid import full_grid, grid_lines, keys, sum_up
 
@@ -168,6 +169,98 @@ def test_linked_tables_share_their_common_totals() -> None:
     assert not linked.table.lines.residual(linked.table.value).any()
     with pytest.raises(InputError, match="different values"):
         link([table_from_frame({"region": ["a", "b"], "value": [3, 5]}), table_from_frame(by_size)])
+
+
+def test_in_linked_tables_the_stricter_statuses_and_bounds_and_the_larger_levels_hold() -> None:
+    columns = {
+        "r": ["a", "b"], "value": ["3", "4"], "status": ["u", "s"], "upper": [1, None], "lower": [2, None],
+        "sliding": [5, None], "lb": [0, 1], "ub": [9, 8], "weight": [7, 2],
+    }  # fmt: skip
+    other = columns | {
+        "status": ["s", "z"], "upper": None, "lower": None, "sliding": None, "lb": [2, 0], "ub": [20, 6],
+        "weight": ["5.5", "2.5"],
+    }  # fmt: skip
+    other = {name: column for name, column in other.items() if column is not None}
+    linked = link([table_from_frame(columns), table_from_frame(other)])
+    table, (one, two) = linked.table, linked.position
+    assert one.tolist() == two.tolist() == [0, 1, 2]
+    assert table.status.tolist() == [Status.SENSITIVE, Status.FROZEN, Status.SUPPRESSIBLE]
+    by = table.scale
+    assert (table.value // by).tolist() == [3, 4, 7]
+    assert (table.lb[:2] // by).tolist() == [2, 1]
+    assert (table.ub[:2] // by).tolist() == [9, 6]
+    assert [int(x[0]) // by for x in vars(table.levels).values()] == [2, 1, 5]
+    assert (table.weight[:2] * 10 // table.weight_scale).tolist() == [70, 25]
+    assert table.up.tolist()[:2] == [6 * by, 0]
+    assert len(table.lines) == 2
+
+
+def test_what_was_suppressed_before_stays_so_in_linked_tables_and_contradictions_are_refused() -> None:
+    tables = {
+        letter: table_from_frame({"r": ["a", "b"], "value": [3, 4], "status": [letter, "s"], "upper": [1, None]})
+        for letter in "suzm"
+    }
+    merged = {
+        pair: link([tables[pair[0]], tables[pair[1]]]).table.status[0] for pair in ("ss", "su", "sz", "sm", "um", "mm")
+    }
+    assert merged == {
+        "ss": Status.SUPPRESSIBLE,
+        "su": Status.SENSITIVE,
+        "sz": Status.FROZEN,
+        "sm": Status.SUPPRESSED,
+        "um": Status.SENSITIVE,
+        "mm": Status.SUPPRESSED,
+    }
+    for pair in ("uz", "zm"):
+        with pytest.raises(InputError, match="cell 0 must be published in one linked table and suppressed"):
+            link([tables[pair[0]], tables[pair[1]]])
+
+
+def test_tables_without_dimensions_cannot_be_linked() -> None:
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, -1]), np.zeros(1, np.int64))
+    with pytest.raises(InputError, match="only tables with dimensions"):
+        link([Table.build(np.array([4, 4]), lines)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"values": np.zeros((0, 3), int)}, "an empty array"),
+        ({"values": np.array(5)}, "an empty array"),
+        ({"values": np.ones((2, 2), int), "names": ["a"]}, "names or codes do not fit"),
+        ({"values": np.ones((2, 2), int), "codes": [["x", "y"], ["z"]]}, "names or codes do not fit"),
+        ({"values": np.ones((2, 2), int), "sensitive": np.ones(4)}, "has shape"),
+    ],
+)
+def test_arrays_that_are_no_table_are_refused(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        table_from_array(**arguments)
+
+
+def test_an_array_keeps_its_names_codes_primaries_and_contributors() -> None:
+    table = table_from_array(
+        [[5, 6, 11], [7, 8, 15], [12, 14, 26]], margins=True, names=["r", "c"], codes=[["a", "b"], ["x", "y"]],
+        sensitive=[[1, 0, 0], [0, 0, 0], [0, 0, 1]], contributors=[[1, 2, 3], [4, 5, 9], [5, 7, 12]],
+        levels="2", weights="count",
+    )  # fmt: skip
+    assert table.label(1) == "cell 1 (r=a, c=y)"
+    assert table.label(8) == "cell 8 (r=Total, c=Total)"
+    assert table.sensitive.tolist() == [0, 8]
+    assert table.levels.upper.tolist() == [2, 0, 0, 0, 0, 0, 0, 0, 2]
+    assert table.weight.tolist() == [1, 2, 3, 4, 5, 9, 5, 7, 12]
+    assert table_from_array([5, 6]).label(0) == "cell 0 (d1=1)"
+
+
+@pytest.mark.parametrize(
+    ("tree", "says"),
+    [
+        ({"north": None, "a": "north", "b": "south"}, "'south' is not a code"),
+        ({"north": "a", "a": "north", "b": None}, "cycle"),
+    ],
+)
+def test_hierarchies_that_are_no_tree_are_refused(tree: dict[str, str | None], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        table_from_frame({"r": ["a", "b"], "value": [1, 2]}, hierarchies={"r": tree})
 
 
 def test_keys_order_rows_even_when_the_grid_has_more_places_than_int64() -> None:

@@ -107,3 +107,55 @@ def test_boxes_on_recovered_axes_keep_every_equation(axes: tuple[Axis, ...], abs
     covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(tasks)
     assert covered.sum() > len(table) // 2
     assert hold(Ground.of(table, np.ones(len(table), bool)), boxes).all()
+
+
+def test_a_total_that_is_broken_down_in_two_ways_keeps_both() -> None:
+    """By sex and by age, say: the parts of the one are there where those of the other are, and are not joined."""
+    axes = (Axis(6, ((0, (1, 2)), (0, (3, 4, 5)))), Axis(4, ((3, (0, 1, 2)),)), Axis(3, ((2, (0, 1)),)))
+    rng = np.random.default_rng(1)
+    value = np.zeros((6, 4, 3), np.int64)
+    value[1:, :3, :2] = rng.integers(5, 30, (5, 3, 2))
+    value[5] = value[1] + value[2] - value[3] - value[4] + 100
+    value[1] += 100
+    for d, axis in enumerate(axes):
+        along = np.moveaxis(value, d, 0)
+        for total, parts in axis.families:
+            along[total] = along[list(parts)].sum(axis=0)
+    there = np.argwhere(value > 0).astype(np.int32)
+    table = Table.build(value[tuple(there.T)], crossed_lines(Crossing(axes, there)))
+    found = crossing_of(unlabelled(table, 3))
+    assert found is not None
+    assert sorted(found.shape) == [3, 4, 6]
+    (twice,) = (axis for axis in found.axes if axis.codes == 6)
+    assert sorted(len(parts) for _, parts in twice.families) == [2, 3]
+    assert twice.parent is None
+
+
+def test_an_axis_knows_its_parents_and_depths() -> None:
+    tree = Axis(6, ((5, (0, 1, 4)), (4, (2, 3))))
+    assert tree.parent is not None
+    assert tree.parent.tolist() == [5, 5, 4, 4, 5, -1]
+    assert tree.depth.tolist() == [1, 1, 2, 2, 1, 0]
+    assert OVERLAPPING[0].parent is None
+    assert OVERLAPPING[0].depth.tolist() == [1, 1, 1, 1, 0, 0, 0, 0]
+    assert Axis(3, ((0, (1,)), (0, (2,)))).parent is None
+
+
+def test_cells_lie_where_their_codes_say() -> None:
+    crossing = Crossing((Axis(2, ((1, (0,)),)), Axis(3, ((2, (0, 1)),))), np.array([[0, 1], [1, 2], [0, 0]], np.int32))
+    assert crossing.flat.tolist() == [1, 5, 0]
+    assert crossing.cell_at.tolist() == [2, 0, -1, -1, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("coef", "rhs"), [([1, 1, -2], 0), ([1, 1, -1], 1), ([1, 1, 1], 0)], ids=["twice", "constant", "no total"]
+)
+def test_equations_that_are_no_sums_are_no_crossing(coef: list[int], rhs: int) -> None:
+    value = np.array([3, 5, 8]) if coef[2] == -1 else np.array([3, 5, 4]) if coef[2] == -2 else np.array([3, -1, -2])
+    if rhs:
+        value = np.array([3, 5, 7])
+    lines = Lines(np.array([0, 3]), np.arange(3, dtype=np.int32), np.array(coef), np.array([rhs]))
+    table = Table.build(value, lines, lb=np.full(3, -99))
+    assert crossing_of(table) is None
+    plain = Lines(np.array([0, 3]), np.arange(3, dtype=np.int32), np.array([1, 1, -1]), np.zeros(1, np.int64))
+    assert crossing_of(Table.build(np.array([3, 5, 8]), plain)) is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,57 @@ def test_the_same_seed_makes_the_same_table(make) -> None:  # type: ignore[no-un
     assert np.array_equal(one.value, again.value)
     assert np.array_equal(one.status, again.status)
     assert not np.array_equal(one.value, other.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "digest"),
+    [
+        (lambda: class1(12, 9, 3), "518db4aeea7b8f33"),
+        (lambda: class2(12, 9, 3), "3698eeaad4a7e4a8"),
+        (lambda: herrington(12, 9, 0.05, 3), "5ccf5da08f4bb43e"),
+        (lambda: smith2d(12, 9, 0.1, 0.2, 3), "e4b33eda182155e3"),
+        (lambda: smith3d((6, 16, 5), 0.1, 0.2, 3, hierarchical=2), "11a0df2950244c62"),
+        (lambda: smith3d((9, 4, 5), 0.45, 0.3, 4, hierarchical=1), "5f0ad8c82d37c91a"),
+        (lambda: smith3d((3, 3, 22), 0.3, 0.0, 4, hierarchical=3), "e754211a21650f90"),
+    ],
+)
+def test_the_tables_of_a_seed_are_those_that_results_were_published_for(make, digest: str) -> None:  # type: ignore[no-untyped-def]
+    table = make()
+    assert table.grid is not None
+    arrays = [table.value, table.weight, table.status, *vars(table.levels).values(), table.grid.coordinate]
+    arrays += [dimension.parent for dimension in table.grid.dimensions]
+    arrays += [] if table.contributors is None else [table.contributors]
+    words = [table.name, str(table.scale), *(code for d in table.grid.dimensions for code in (d.name, *d.codes))]
+    content = b"".join(np.ascontiguousarray(a, np.int64).tobytes() for a in arrays) + "|".join(words).encode()
+    assert hashlib.sha256(content).hexdigest()[:16] == digest
+
+
+def test_the_largest_shares_are_possible_and_no_larger_ones() -> None:
+    full = smith2d(5, 5, 0.0, 16 / 25, 1)
+    assert (full.value == 0).all()
+    with pytest.raises(InputError, match="17 zeros do not fit into 16 inner cells"):
+        smith2d(5, 5, 0.0, 17 / 25, 1)
+    assert len(smith2d(5, 5, 24 / 25, 0.0, 1).sensitive) == 24
+    with pytest.raises(InputError, match="25 sensitive cells do not fit into 24"):
+        smith2d(5, 5, 1.0, 0.0, 1)
+    assert len(herrington(4, 3, 1.0, 1).sensitive) == 12
+    assert len(class1(1, 1, 0)) == 4
+    assert smith3d((3, 7, 3), 0.0, 0.0, 1, hierarchical=2).grid is not None
+    with pytest.raises(InputError, match="at least 7 codes, not 6"):
+        smith3d((3, 6, 3), 0.0, 0.0, 1, hierarchical=2)
+    with pytest.raises(InputError, match="at least 3, not 2"):
+        smith2d(2, 5, 0.0, 0.0, 1)
+
+
+def test_cells_with_contributors_have_a_value_that_the_contributions_make() -> None:
+    table = smith2d(40, 40, 0.0, 0.2, 2)
+    assert table.contributors is not None
+    inside = inner(table)
+    someone = inside & (table.contributors > 0)
+    assert (table.value[someone] >= 1).all()
+    assert len(np.unique(table.value[someone])) > 50
+    assert (table.value[inside] <= 10_000 * np.maximum(table.contributors[inside], 1)).all()
+    assert 2 < table.contributors[someone].mean() < 4
 
 
 @pytest.mark.parametrize("make", MADE)

@@ -12,6 +12,9 @@ from gpuga.files.pattern import read_pattern, write_pattern
 from gpuga.files.read import read_source
 from gpuga.protect import protect
 from gpuga.safety.audit import audit
+from gpuga.table import INFINITE, Levels, Status, Table
+from gpuga.table.builders import table_from_array
+from gpuga.table.groups import with_groups
 from tests.support.exact_attacker import intervals
 
 ROWS = """r,c,value,status,lower,upper,members
@@ -81,3 +84,51 @@ def test_bad_groups_are_one_sentence_with_their_line(tmp_path: Path, last: str, 
     with pytest.raises(InputError, match=says) as fault:
         table_with_group(tmp_path, last)
     assert "line" in str(fault.value)
+
+
+def test_groups_of_several_cells_get_equations_bounds_and_levels_of_their_own() -> None:
+    table = table_from_array([[10, 12, 40], [30, 35, 50]], levels="1")
+    bounded = Table.build(
+        table.value,
+        table.lines,
+        lb=np.where(np.arange(len(table)) == 5, -INFINITE, table.value - 3),
+        ub=table.value + 9,
+    )
+    level = np.array([4, 5, 6])
+    made = with_groups(bounded, [[0, 1], [2, 3, 4], [1, 5]], Levels(level, level + 1, level + 2))
+    n = len(bounded)
+    assert made.groups == 3
+    assert made.value[n:].tolist() == [22, 105, 62]
+    assert made.status[n:].tolist() == [Status.SENSITIVE] * 3
+    assert made.lb[n:].tolist() == [22 - 6, 105 - 9, -INFINITE]
+    assert made.ub[n:].tolist() == [INFINITE] * 3
+    assert made.weight[n:].tolist() == [0, 0, 0]
+    assert [x[n:].tolist() for x in vars(made.levels).values()] == [[4, 5, 6], [5, 6, 7], [6, 7, 8]]
+    lines, first = made.lines, len(bounded.lines)
+    assert len(lines) == first + 3
+    for group, members in enumerate([[0, 1], [2, 3, 4], [1, 5]]):
+        entries = slice(lines.start[first + group], lines.start[first + group + 1])
+        assert lines.cell[entries].tolist() == [*members, n + group]
+        assert lines.coef[entries].tolist() == [1] * len(members) + [-1]
+    assert made.label(n + 2) == "group 2"
+    assert made.label(n - 1) == f"cell {n - 1}"
+
+
+def test_decimals_of_a_group_make_the_units_of_the_table_finer(tmp_path: Path) -> None:
+    table = table_with_group(tmp_path, ",,22,u,5.25,,0 1\n").table
+    assert table.scale == 100
+    assert table.value[-1] == 2200
+    assert table.levels.lower[-1] == 525
+    assert table.levels.upper[-1] == table.levels.sliding[-1] == 0
+    assert table.value[0] == 1000
+
+
+def test_several_groups_follow_each_other(tmp_path: Path) -> None:
+    table = table_with_group(tmp_path, ",,22,u,5,5,0 1\n,,52,u,,7,1 2\n").table
+    assert table.groups == 2
+    assert table.value[-2:].tolist() == [22, 52]
+    assert table.levels.upper[-2:].tolist() == [5, 7]
+    assert table.levels.lower[-2:].tolist() == [5, 0]
+    with pytest.raises(InputError, match="sum of its members") as fault:
+        table_with_group(tmp_path, ",,22,u,5,5,0 1\n,,53,u,,7,1 2\n")
+    assert "line 9" in str(fault.value)
