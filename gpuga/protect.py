@@ -102,6 +102,8 @@ def protect(
         seconds=time.monotonic() - begun,
         found=found,
         bound=bound,
+        model=context.model,
+        level_zero=level_zero,
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.errors import InputError
+from gpuga.safety.model import AttackerModel
 from gpuga.table.table import Table
 
 if TYPE_CHECKING:
@@ -16,18 +19,31 @@ if TYPE_CHECKING:
     from gpuga.safety.witness import Witnesses
 
 
+class Root(Protocol):
+    """Cuts over a table that bound the cost of its safe patterns, and can be told to the checker of proofs."""
+
+    @property
+    def table(self) -> Table:
+        """The table, as the attacker is judged on it."""
+
+    def said(self) -> list[list[Any]]:
+        """The cuts that the bound leans on, in the words of the checker."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """A proven lower bound on the cost of any safe pattern, in units of `1/weight_scale`.
 
     `proven` says whether the bound holds in exact arithmetic (it always does for what is printed; a
-    bound of 0 that no work stands behind is proven too). `kind` names how it was made.
+    bound of 0 that no work stands behind is proven too). `kind` names how it was made; `root` are the cuts behind it,
+    or behind what a tree began with.
     """
 
     lower_bound: int | Fraction
     kind: str
     seconds: float = 0.0
     proven: bool = True
+    root: Root | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,25 @@ class Protection:
     seconds: float
     found: Found
     bound: Bound | None = None
+    model: AttackerModel = field(default_factory=AttackerModel)
+    level_zero: str = "exact"
+
+    def proof_content(self, path: str | Path) -> bytes:
+        """The proof as a file for `path`; `protect` must have been asked for one."""
+        from gpuga.bounds.restated import restated_bound
+        from gpuga.files.proof import Attacked, proof_content
+
+        if self.audit.proof is None:
+            raise InputError("there is no proof to write: ask protect for it with proof=True", path=path)
+        attacked = Attacked(**vars(self.model), level_zero=self.level_zero)
+        bound = restated_bound(self.table, self.bound, attacked)
+        return proof_content(self.table, self.suppressed, self.audit.proof, attacked, path, bound)
+
+    def write_proof(self, path: str | Path) -> None:
+        """Write the proof that `gpuga verify` checks: for the office's own eyes, as it tells how far cells can move."""
+        from gpuga.files.atomic import write_whole
+
+        write_whole(path, self.proof_content(path))
 
     @property
     def cost(self) -> int:

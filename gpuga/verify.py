@@ -23,10 +23,12 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 HEAD = {"format": str, "notice": str, "audience": str, "table": str, "strict": bool, "whole": bool}
-HEAD |= {"level_zero": str, "protect_secondary": bool, "cost": str, "witnesses": int}
+HEAD |= {"level_zero": str, "protect_secondary": bool, "cost": str, "lower_bound": str, "witnesses": int, "cuts": int}
 FORMAT, NOTICE, AUDIENCE = "gpuga proof 1", "CONFIDENTIAL: internal use only", "office"
 LEVELS = ("lower", "upper", "sliding")
 FIGURES = ("value", *LEVELS, "lb", "ub", "weight", "contributors")
@@ -388,7 +390,13 @@ def sound(table: Table) -> Table:
     for at, (entries, rhs) in enumerate(table.lines):
         if len({c for c, _ in entries}) < len(entries) or sum(k * table.value[c] for c, k in entries) != rhs:
             raise Unreadable(f"equation {at} names a cell twice or does not add up")
+    table.lines.sort(key=in_order)
     return table
+
+
+def in_order(line: Line) -> tuple[Entries, Fraction]:
+    """Equations are counted in the order of their cells, however a file lists them."""
+    return sorted(line[0]), line[1]
 
 
 def read_pattern(columns: Columns, table: Table) -> list[bool]:
@@ -415,7 +423,7 @@ def read_pattern(columns: Columns, table: Table) -> list[bool]:
 
 
 def read_proof(path: str) -> tuple[dict[str, object], list[object]]:
-    """Head and witnesses of a file of JSON lines, plain or gzip; its last line is the sha256 of those before."""
+    """Head and other lines of a file of JSON lines, plain or gzip; the last one is the sha256 of those before."""
     try:
         with open(path, "rb") as file:
             data = file.read(MOST_BYTES)
@@ -427,7 +435,8 @@ def read_proof(path: str) -> tuple[dict[str, object], list[object]]:
     body, _, last = data.removesuffix(b"\n").rpartition(b"\n")
     try:
         head, *records = (json.loads(line, parse_float=refuse, parse_constant=refuse) for line in body.split(b"\n"))
-        fits = {name: type(x) for name, x in head.items()} == HEAD and head["witnesses"] == len(records)
+        fits = {name: type(x) for name, x in head.items()} == HEAD
+        fits = fits and len(records) == head["witnesses"] + head["cuts"] + (1 if head["lower_bound"] else 0)
         stated = json.loads(last)["sha256"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise Refused("the file is not a whole proof") from None
@@ -512,11 +521,174 @@ def lacking(table: Table, head: Mapping[str, object], cell: int, up: Fraction, d
     if table.status[cell] != "u":
         return None if up + down > 0 else "movement"
     lower, upper, sliding = (table.level[n][cell] for n in LEVELS)
-    if not (lower or upper or sliding) and head["level_zero"] == "exact":
+    if not (lower or upper or sliding or head["strict"]) and head["level_zero"] == "exact":
         sliding = table.unit
     asked = [("upper level", up, upper), ("lower level", down, lower)]
     asked += [("sliding level", up + down, sliding)] if sliding else []
     return next((name for name, x, least in asked if x < least or (head["strict"] and x == least)), None)
+
+
+# ------------------------------------------------------------------------------------------------ lower bounds
+
+Row = dict[int, int]
+
+
+class Cuts:
+    """Inequalities `row x >= rhs` in integers that the cheapest safe patterns x (1: suppressed) satisfy.
+
+    For any multipliers y of equations, p = y M has p d = 0, whatever change d of the table an attacker thinks of. So a
+    cell k of p can move by a level only if the others in p can balance it: `level`. Of cells in p none moves alone, and
+    a secondary that cannot move protects nothing, so that some cheapest safe pattern has none: `alone`.
+    """
+
+    def __init__(self, table: Table, strict: bool, whole: bool) -> None:
+        self.table, self.strict = table, strict
+        self.units = {"level": table.unit} | ({"whole level": Fraction(1)} if whole else {})
+        self.free = {
+            c for c, s in enumerate(table.status) if s == "s" and not table.lb[c] == table.value[c] == table.ub[c]
+        }
+
+    def product(self, lines: list[int], y: list[int]) -> Row:
+        """`y M`, y being whole numbers without a common factor, the first one positive."""
+        found: Row = {}
+        if min(integers(lines)) < 0 or math.gcd(*integers(y)) != 1 or y[0] < 0 or 0 in y:
+            raise Refused("a bound leans on multipliers of equations that are not in lowest terms")
+        for line, times in zip(lines, y, strict=True):
+            for cell, sign in self.table.lines[line][0]:
+                found[cell] = found.get(cell, 0) + times * sign
+        return {cell: sign for cell, sign in found.items() if sign and self.table.status[cell] != "z"}
+
+    def cut(self, said: list[Any]) -> tuple[Row, int]:
+        """The inequality that an expression of the proof stands for."""
+        match said:
+            case ["level" | "whole level" as kind, int(cell), "up" | "down" as way, lines, y]:
+                return self.level(cell, way, self.product(lines, y), self.units[kind])
+            case ["alone", int(cell), lines, y]:
+                product = self.product(lines, y)
+                if cell not in product or any(self.table.status[c] != "s" for c in product):
+                    raise Refused("a bound leans on a cell that is not one of several")
+                return {c: -1 if c == cell else 1 for c in product if c in self.free}, 0
+            case ["small", below]:
+                return small(*positive(*self.cut(below)))
+            case ["one", int(coefficients), int(asked), below]:
+                row, rhs = positive(*self.cut(below))
+                if (coefficients, asked) != (sum(row.values()), rhs):
+                    raise Refused("a bound leans on a cut that is not what it says")
+                return dict.fromkeys(row, 1), 1
+            case ["cover", cover, below]:
+                return covered(*positive(*self.cut(below)), integers(cover))
+            case ["divide", int(divisor), cover, below] if divisor > 0:
+                return divided(*positive(*self.cut(below)), divisor, {*integers(cover)})
+            case ["half", lowered, list(several)]:
+                return half([self.cut(below) for below in several], integers(lowered))
+        raise Refused("a bound leans on something unknown")
+
+    def level(self, cell: int, way: str, product: Row, unit: Fraction) -> tuple[Row, int]:
+        """The cells of p that balance a move of `cell` up or down by its level: none counts for more."""
+        table = self.table
+        level = table.level["upper" if way == "up" else "lower"][cell] / unit
+        own = product.pop(cell, 0)
+        if table.status[cell] != "u" or own == 0:
+            raise Refused("a bound leans on a level that nobody asks for")
+        need = abs(own) * math.floor(level) + 1 if self.strict else abs(own) * math.ceil(level)
+        row, left = {}, need
+        for other, sign in product.items():
+            limit = table.ub[other] if (sign * own < 0) == (way == "up") else table.lb[other]
+            gain = need if limit is None else min(need, abs(sign) * math.floor(abs(limit - table.value[other]) / unit))
+            if other in self.free:
+                row[other] = gain
+            elif table.status[other] in "um":
+                left -= gain  # suppressed in any case
+        return positive({c: min(gain, left) for c, gain in row.items() if gain}, left)
+
+
+def positive(row: Row, rhs: int) -> tuple[Row, int]:
+    """An inequality that asks for something and whose coefficients are positive."""
+    if rhs <= 0 or any(k <= 0 for k in row.values()):
+        raise Refused("a bound leans on an inequality that asks for nothing")
+    return row, rhs
+
+
+def small(row: Row, rhs: int) -> tuple[Row, int]:
+    """The same in small integers: divided by what is common, and rounded to the weak side beyond 30 bits."""
+    common = math.gcd(rhs, *row.values())
+    shift = max(0, (rhs // common).bit_length() - 30)
+    asked = rhs // common >> shift
+    return {c: min((k // common >> shift) + (shift > 0), asked) for c, k in row.items()}, asked
+
+
+def covered(row: Row, rhs: int, cover: list[int]) -> tuple[Row, int]:
+    """What is left to the other cells when those of the cover are suppressed."""
+    left = rhs - sum(row[c] for c in cover)
+    return positive({c: min(k, left) for c, k in row.items() if c not in cover}, left)
+
+
+def divided(row: Row, rhs: int, divisor: int, cover: set[int]) -> tuple[Row, int]:
+    """Mixed-integer rounding: `1 - x` for x in the cover, divided, and rounded up where integers allow it."""
+    left = rhs - sum(row[c] for c in cover)
+    rest = left % divisor
+
+    def step(k: int) -> int:
+        return rest * (k // divisor) + min(rest, k % divisor)
+
+    made = {c: -step(-k) if c in cover else step(k) for c, k in row.items()}
+    asked = rest * -(-left // divisor) + sum(made[c] for c in cover)
+    return positive({c: min(k, asked) for c, k in made.items() if k}, asked)
+
+
+def half(cuts: list[tuple[Row, int]], lowered: list[int]) -> tuple[Row, int]:
+    """Half the sum of inequalities and of `-x >= -1` for the cells to be lowered, rounded up: x are integers."""
+    total = dict.fromkeys(lowered, -1)
+    for row, _ in cuts:
+        for cell, k in row.items():
+            total[cell] = total.get(cell, 0) + k
+    asked = -(-(sum(rhs for _, rhs in cuts) - len({*lowered})) // 2)
+    made = {c: -(-k // 2) for c, k in total.items() if -(-k // 2)}
+    if asked <= 0:
+        raise Refused("a bound leans on an inequality that asks for nothing")
+    return ({c: min(k, asked) for c, k in made.items()} if all(k > 0 for k in made.values()) else made), asked
+
+
+def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> Fraction:
+    """What no safe pattern can undercut, by cuts `[multiplier, cut, sum of coefficients, right-hand side]`.
+
+    `last` is `[denominator, sum of multipliers, cells, caps, total]`. Multipliers, and caps as those of `-x >= -1`, are
+    divided by the denominator; every cell's weight must cover its share, and then the right-hand sides make the total.
+    """
+    scale = math.lcm(*(w.denominator for w in table.weight))
+    if type(last) is not list or len(last) != 5 or min(integers(last[:2])) < 1:
+        raise Refused("the bound is not denominator, sum of multipliers, cells, caps, total")
+    denominator, left, capped, caps = last[0], last[1], integers(last[2]), integers(last[3])
+    share: Row = {c: -z for c, z in zip(capped, caps, strict=True) if z > 0 and c in cuts.free}
+    if len(share) < len(capped):
+        raise Refused("a cap is not one of a cell that may be suppressed")
+    total = sum(share.values())
+    for at, line in enumerate(lines):
+        if type(line) is not list or len(line) != 4 or type(line[1]) is not list:
+            raise Refused(f"cut {at} is not multiplier, cut, sum of coefficients, right-hand side")
+        row, rhs = cuts.cut(line[1])
+        times, *stated = integers([line[0], *line[2:]])
+        if times < 1 or stated != [sum(row.values()), rhs]:
+            raise Refused(f"cut {at} is not what it says")
+        total, left = total + times * rhs, left - times
+        for cell, k in row.items():
+            share[cell] = share.get(cell, 0) + times * k
+    if any(k > table.weight[c] * scale * denominator for c, k in share.items()):
+        raise Refused("the bound leans on more than the cells weigh")
+    forced = sum((w for w, s in zip(table.weight, table.status, strict=True) if s == "m"), ZERO)
+    exact = Fraction(total, scale * denominator)
+    if left or last[4] != str(exact):
+        raise Refused("the bound is not what its multipliers give")
+    step = Fraction(math.gcd(*(int(table.weight[c] * scale) for c in cuts.free)) or 1, scale)
+    return forced + math.ceil(exact / step) * step
+
+
+# ------------------------------------------------------------------------------------------------ the verdict
+
+
+def shown_number(exact: Fraction) -> str:
+    """A number for people."""
+    return str(Decimal(exact.numerator) / Decimal(exact.denominator))
 
 
 def check(table: Table, suppressed: list[bool], head: Mapping[str, object], records: list[object]) -> list[str]:
@@ -530,7 +702,8 @@ def check(table: Table, suppressed: list[bool], head: Mapping[str, object], reco
         raise Refused("the proof is of another table, or protect read it with other options (--levels, --total, ...)")
     if head["level_zero"] not in ("exact", "ignore") or (head["whole"] and any(v.denominator > 1 for v in table.value)):
         raise Refused("the proof speaks of an attacker that this table does not have")
-    shown = reaches(Ground(table, suppressed), records, bool(head["whole"]))
+    count, strict = int(str(head["witnesses"])), bool(head["strict"])
+    shown = reaches(Ground(table, suppressed), records[:count], bool(head["whole"]))
     judged = [c for c, s in enumerate(table.status) if s == "u" or (head["protect_secondary"] and suppressed[c])]
     for cell in judged:
         if (what := lacking(table, head, cell, shown.get((cell, 1), ZERO), shown.get((cell, -1), ZERO))) is not None:
@@ -541,20 +714,33 @@ def check(table: Table, suppressed: list[bool], head: Mapping[str, object], reco
     cost = sum((table.weight[c] for c in secondary), ZERO)
     if head["cost"] != str(cost):
         raise Refused("the pattern does not cost what the proof says (were --weights the same?)")
+    said = "no bound in this proof"
+    if head["lower_bound"]:
+        try:
+            cuts = Cuts(table, strict, bool(head["whole"]))
+            bound = lower_bound(table, cuts, records[count:-1], records[-1])
+        except (ValueError, TypeError, LookupError, RecursionError):
+            raise Refused("the bound is not made of cuts") from None
+        said = f"lower bound {shown_number(bound)} proven"
+        if head["lower_bound"] != str(bound):
+            raise Refused("the proof states another bound than it proves")
     yes = {True: "yes", False: "no"}
     return [
         f"accepted: {table.status.count('u')} sensitive cells and {len(secondary)} secondaries, "
-        f"{len(records)} witnesses, all of them hold",
-        f"attacker: strict {yes[bool(head['strict'])]}, whole numbers {yes[bool(head['whole'])]}, "
+        f"{count} witnesses, all of them hold",
+        f"attacker: strict {yes[strict]}, whole numbers {yes[bool(head['whole'])]}, "
         f"level zero {head['level_zero']}, secondaries {yes[bool(head['protect_secondary'])]}",
-        f"cost {cost}",
+        f"cost {shown_number(cost)}, {said}",
     ]
 
 
-def demand(head: Mapping[str, object], **wanted: bool) -> None:
-    """Refuse a proof against an attacker weaker than the one asked about."""
-    for name in (name for name, is_wanted in wanted.items() if is_wanted and not head[name]):
-        raise Refused(f"the proof is of a weaker attacker: it was made without {name.replace('_', '-')}")
+def demand(head: Mapping[str, object], strict: bool, whole: str, protect_secondary: bool, level_zero: str) -> None:
+    """Refuse a proof of less than what is asked about."""
+    wanted = {"strict": strict, "whole": whole == "yes", "protect_secondary": protect_secondary}
+    lacks = [name for name, is_wanted in wanted.items() if is_wanted and not head[name]]
+    lacks += ["level_zero"] if (level_zero, head["level_zero"]) == ("exact", "ignore") else []
+    if lacks:
+        raise Refused(f"the proof is of a weaker attacker: it was made without --{lacks[0].replace('_', '-')}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -568,8 +754,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--total", action="append", default=[], metavar="[DIM=]CODE", help="the code of totals")
     for name in ("ignore", "dimension"):
         parser.add_argument(f"--{name}", action="append", default=[], metavar="COLUMN")
-    for name in ("strict", "whole", "protect-secondary"):
+    for name in ("strict", "protect-secondary"):
         parser.add_argument(f"--{name}", action="store_true", help="accept only proofs against this attacker")
+    parser.add_argument("--whole", choices=("auto", "yes", "no"), default="auto", help="yes: accept no other proofs")
+    parser.add_argument("--level-zero", choices=("exact", "ignore"), default="ignore", help="exact: accept no other")
     given = parser.parse_args(arguments)
     try:
         trees = files_by_dimension(given.hierarchy)
@@ -578,7 +766,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         table = read_table(given.table, reading)
         suppressed = read_pattern(sheet(given.pattern), table)
         head, records = read_proof(given.proof)
-        demand(head, strict=given.strict, whole=given.whole, protect_secondary=given.protect_secondary)
+        demand(head, given.strict, given.whole, given.protect_secondary, given.level_zero)
         print(NOTICE, *check(table, suppressed, head, records), sep="\n")
     except Refused as fault:
         print(f"refused: {fault}")

@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import gpuga
 from gpuga import verify
 from gpuga.cli.main import run
+from gpuga.errors import InputError
 from gpuga.files.proof import Attacked, table_digest
 from gpuga.files.read import read_source, write_table
 from gpuga.safety.audit import audit
@@ -190,13 +192,13 @@ def test_a_sensitive_cell_with_levels_of_zero_must_not_be_exactly_known(
 
 def test_whole_numbers_need_whole_witnesses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = plane_case(tmp_path, attacked=Attacked(whole=True))
-    assert verify.main([*made.files, "--whole"]) == 0
+    assert verify.main([*made.files, "--whole", "yes"]) == 0
     head, first, *others = unsealed(made.proof.read_bytes())
     halved = [2 * first[0], first[1], [2 * a for a in first[2]], *first[3:]]
     made.proof.write_bytes(sealed([head, halved, *others]))
     assert verify.main(made.files) == 1
     assert "not whole" in capsys.readouterr().out
-    assert verify.main([*plane_case(tmp_path).files, "--whole"]) == 1
+    assert verify.main([*plane_case(tmp_path).files, "--whole", "yes"]) == 1
 
 
 def test_a_proof_of_another_table_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -261,6 +263,63 @@ def test_no_message_of_the_checker_shows_a_value(tmp_path: Path, capsys: pytest.
     assert "81723" not in capsys.readouterr().out
 
 
+# ------------------------------------------------------------------------------------------------ what protect writes
+
+
+def protected(folder: Path, table: Table, *options: str, suffix: str = ".jj") -> list[str]:
+    """A table that the program has protected, as arguments of the checker."""
+    path = folder / f"protected{suffix}"
+    write_table(table, path)
+    files = [str(path), str(folder / "protected_pattern.csv"), str(folder / "protected.proof")]
+    command = ["protect", files[0], "--out", files[1], "--proof", files[2], "--quiet", "--seconds", "5", *options]
+    assert run(command) == 0
+    return files
+
+
+def plane_table(seed: int = 1) -> Table:
+    return random_table(np.random.default_rng(seed), (7, 8), sensitive=0.1, largest=60)
+
+
+def space_table(seed: int = 4) -> Table:
+    return random_table(np.random.default_rng(seed), (3, 3, 3), sensitive=0.1, largest=60)
+
+
+def test_what_protect_writes_is_accepted_with_its_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for table, method in ((plane_table(), "circuits"), (plane_table(), "hypercube"), (space_table(), "exact")):
+        files = protected(tmp_path, table, "--method", method)
+        capsys.readouterr()
+        assert verify.main(files) == 0
+        assert "proven" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [["--strict"], ["--whole", "yes"], ["--protect-secondary"]])
+def test_a_proof_covers_what_protect_was_asked_for(options: list[str], tmp_path: Path) -> None:
+    for table in (plane_table(), space_table()):
+        files = protected(tmp_path, table, *options)
+        assert verify.main([*files, *options]) == 0
+        assert run(["verify", *files, *options]) == 0
+        files = protected(tmp_path, table, "--whole", "no")
+        assert verify.main([*files, *options]) == 1
+
+
+def test_levels_that_are_fractions_are_proven_in_whole_numbers(tmp_path: Path) -> None:
+    """Levels of 15 % make units of a hundredth; whole witnesses and their bound count in ones."""
+    path = tmp_path / "counts.csv"
+    rng = np.random.default_rng(5)
+    rows = [f"{a},{b},{c},{rng.integers(1, 60)},s" for a in range(3) for b in range(3) for c in range(3)]
+    rows[4] = rows[4].removesuffix("s") + "u"
+    path.write_text("\n".join(["a,b,c,value,status", *rows]) + "\n")
+    files = [str(path), str(tmp_path / "pattern.csv"), str(tmp_path / "proof.gz")]
+    assert run(["protect", files[0], "--out", files[1], "--proof", files[2], "--quiet", "--whole", "yes"]) == 0
+    assert verify.main([*files, "--whole", "yes"]) == 0
+
+
+def test_without_a_proof_asked_for_there_is_none_to_write(tmp_path: Path) -> None:
+    protection = gpuga.protect(plane_table(), method="hypercube", seconds=5)
+    with pytest.raises(InputError, match="proof=True"):
+        protection.write_proof(tmp_path / "proof")
+
+
 # ------------------------------------------------------------------------------------------------ one changed number
 
 
@@ -301,6 +360,14 @@ def refused_changes(made: Case, options: list[str], count: int, seed: int) -> No
     made.proof.write_bytes(sealed(lines))
 
 
+def test_one_changed_number_of_a_bound_is_noticed(tmp_path: Path) -> None:
+    for table in (plane_table(), space_table()):
+        files = protected(tmp_path, table)
+        made = Case(read_source(files[0]), *map(Path, files))
+        assert unsealed(made.proof.read_bytes())[0]["cuts"] > 0
+        refused_changes(made, [], 60, 8)
+
+
 def test_one_changed_number_is_noticed(tmp_path: Path) -> None:
     refused_changes(plane_case(tmp_path), [], 60, 1)
     refused_changes(space_case(tmp_path), [], 60, 2)
@@ -308,11 +375,14 @@ def test_one_changed_number_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_proofs_with_one_changed_number_are_refused(tmp_path: Path) -> None:
+def test_two_thousand_proofs_with_one_changed_number_are_refused(tmp_path: Path) -> None:
     refused_changes(plane_case(tmp_path), [], 250, 4)
     refused_changes(plane_case(tmp_path, Attacked(protect_secondary=True)), [], 250, 5)
     refused_changes(space_case(tmp_path), [], 250, 6)
     refused_changes(*hierarchy_case(tmp_path), 250, 7)
+    for seed, table in enumerate((plane_table(), plane_table(11), space_table(), space_table(6))):
+        files = protected(tmp_path, table)
+        refused_changes(Case(read_source(files[0]), *map(Path, files)), [], 250, seed)
 
 
 # ------------------------------------------------------------------------------------------------ alone

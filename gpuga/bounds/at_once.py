@@ -41,6 +41,7 @@ class AtOnce:
     cost: int
     costs: Costs
     lower: int = 0
+    root: Relaxation | None = None
 
     @property
     def proven(self) -> bool:
@@ -68,7 +69,7 @@ def at_once(problem: PlaneProblem, clock: Clock) -> AtOnce:
     costs = problem.costs()
     first = by_paths(problem, costs, plain())
     found = AtOnce(problem, first, problem.cost(first), costs)
-    relaxation = Relaxation(problem, first)
+    relaxation = found.root = Relaxation(problem, first)
     relaxation.tighten(clock)
     found.offer(guided_pattern(relaxation, 0, clock))
     for _ in range(ROUNDS):

@@ -104,7 +104,8 @@ class Search:
 
     def proven_bound(self) -> Bound:
         """What holds in exact arithmetic."""
-        return Bound(self.problem.base_cost + self.lower, self.kind, self.context.clock.spent())
+        lower = self.problem.base_cost + self.lower
+        return Bound(lower, self.kind, self.context.clock.spent(), root=self.relaxation)
 
     @property
     def proven(self) -> bool:

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuga.bounds.general_cuts import Floats, LineCut, whole_product
+from gpuga.bounds.general_cuts import Floats, LineCut, Product, whole_product
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.safety.tasks import Tasks
-from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.table import Mask, Table
 
 NOTHING = 1e-9
 SHORT = 1e-6
@@ -71,8 +71,8 @@ class FractionalAttacker:
 
 def products_of_levels(
     attacker: FractionalAttacker, tasks: Tasks, z: Floats, room: float, clock: Clock
-) -> Iterator[tuple[int, Ints]]:
-    """The tasks that a point (float64[n]) leaves out of reach, each with its `y M` (int64[n]).
+) -> Iterator[tuple[int, Product]]:
+    """The tasks that a point (float64[n]) leaves out of reach, each with its `y M`.
 
     No cell gets more room than `room` times what the task needs: no row counts more than that anyway.
     """
@@ -109,13 +109,14 @@ def bridges(attacker: FractionalAttacker, free: Mask, z: Floats, clock: Clock) -
                 yield cut
 
 
-def bridge(table: Table, product: Ints, z: Floats) -> LineCut | None:
+def bridge(table: Table, product: Product, z: Floats) -> LineCut | None:
     """The bridge of `y M` that a point violates most; None where a forced cell is in it.
 
     Of the cells of `y M` none moves alone: it holds for each of them.
     """
-    cells = np.flatnonzero((product != 0) & table.suppressible & ((table.up > 0) | (table.down > 0)))
+    cells = np.flatnonzero((product.of_cells != 0) & table.suppressible & ((table.up > 0) | (table.down > 0)))
     if not len(cells) or table.forced[cells].any():
         return None
-    one = np.argmax(z[cells])
-    return LineCut(cells, np.where(np.arange(len(cells)) == one, -1, 1).astype(np.int64), 0)
+    one = int(cells[np.argmax(z[cells])])
+    made = ("alone", one, product.line, product.y)
+    return LineCut(cells, np.where(cells == one, -1, 1).astype(np.int64), 0, origin=made)

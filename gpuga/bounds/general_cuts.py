@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,17 +37,32 @@ LARGEST_HALF = 50
 MOST_SLACK = 0.9
 
 
+Origin = tuple[Any, ...]
+"""How a cut was made: a word and what it is about, arrays and other origins included; empty where nobody can tell."""
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """`y M` (int64[n]) and the multipliers that are not zero, by line, in lowest terms, the first one positive."""
+
+    of_cells: Ints
+    line: Ints
+    y: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class LineCut:
     """`sum(coef * z[cell]) >= rhs` in integers; holds for every safe pattern whose secondary cells can all move.
 
     Covers have positive numbers only; `summed` cuts are made of others. Rows of a solver are divided by `scale`.
+    `origin` is how the cut was made, in the words of the checker of proofs.
     """
 
     cell: Ints
     coef: Ints
     rhs: int
     summed: bool = False
+    origin: Origin = ()
 
     @property
     def scale(self) -> int:
@@ -65,7 +81,14 @@ class LineCut:
     def rounded(self, covered: Mask, divisor: int) -> LineCut | None:
         """This row with some of its cells complemented, divided and rounded; None if that asks for nothing."""
         coef, rhs = rounded_row(self.coef, self.rhs, covered, divisor)
-        return LineCut(self.cell[coef > 0], coef[coef > 0], int(rhs)) if rhs > 0 else None
+        made = self.origin_of_rounding(self.cell[covered], divisor)
+        return LineCut(self.cell[coef > 0], coef[coef > 0], int(rhs), origin=made) if rhs > 0 else None
+
+    def origin_of_rounding(self, cover: Ints, divisor: int) -> Origin:
+        """How this row is rounded; a divisor beyond all numbers only takes the cover out."""
+        if divisor > 2 * self.rhs:
+            return ("small", ("cover", cover, self.origin)) if len(cover) else self.origin
+        return "small", ("divide", divisor, cover, self.origin)
 
 
 @compiled
@@ -107,19 +130,22 @@ def reduce(coef: Ints, rhs: int) -> int:
     return asked
 
 
-def whole_product(table: Table, dual: Floats) -> Ints:
-    """`y M` (int64[n]) for whole multipliers y that a solver's are a fraction of, or nearly so."""
+def whole_product(table: Table, dual: Floats) -> Product:
+    """`y M` for whole multipliers y that a solver's are a fraction of, or nearly so."""
     made = rationalise(dual)
     # any multipliers give a cut: where the solver's cannot be named, nearby ones will do
     y = made[0] if made is not None and made[1] <= LARGEST_SCALE else np.rint(dual * PARTS).astype(np.int64)
     lines = table.lines
     product = np.zeros(len(table), np.int64)
     np.add.at(product, lines.cell, lines.coef * y[lines.line_of_entry])
-    return product
+    used = np.flatnonzero(y)
+    common = max(1, int(np.gcd.reduce(y[used]))) * (-1 if len(used) and y[used[0]] < 0 else 1)
+    return Product(product, used, y[used] // common)
 
 
-def level_row(table: Table, tasks: Tasks, task: int, product: Ints) -> LineCut | None:
+def level_row(table: Table, tasks: Tasks, task: int, of_lines: Product) -> LineCut | None:
     """The knapsack row of a task that `y M` gives, where its cell is in it; None where forced cells are enough."""
+    product = of_lines.of_cells
     cell, own = int(tasks.cell[task]), int(product[tasks.cell[task]])
     limit = int(tasks.need[task]) * abs(own)
     if own == 0 or float(limit) * len(table) >= MOST:
@@ -136,7 +162,8 @@ def level_row(table: Table, tasks: Tasks, task: int, product: Ints) -> LineCut |
     if missing <= 0 or not len(cells):
         return None
     coef = np.minimum(gain[cells], missing)
-    return LineCut(cells, coef, int(reduce(coef, missing)))
+    made = ("small", ("level", cell, "up" if tasks.direction[task] > 0 else "down", of_lines.line, of_lines.y))
+    return LineCut(cells, coef, int(reduce(coef, missing)), origin=made)
 
 
 def half_sums(cuts: Sequence[LineCut], free: Ints, z: Floats, most: int) -> list[LineCut]:
@@ -172,7 +199,7 @@ def _statements(cut: LineCut) -> Iterator[LineCut]:
     if cut.rhs <= LARGEST_HALF:
         yield cut
     if cut.rhs > 1 and not cut.summed:
-        yield LineCut(cut.cell, np.sign(cut.coef), 1)
+        yield LineCut(cut.cell, np.sign(cut.coef), 1, origin=("one", cut.origin))
 
 
 def _half(members: Sequence[LineCut], z: Floats) -> LineCut | None:
@@ -190,4 +217,5 @@ def _half(members: Sequence[LineCut], z: Floats) -> LineCut | None:
     cells, coef = cells[coef != 0], coef[coef != 0]
     if (coef > 0).all():
         coef = np.minimum(coef, rhs)
-    return LineCut(cells, coef, rhs, summed=True)
+    made = ("half", np.flatnonzero(likely), [cut.origin for cut in members])
+    return LineCut(cells, coef, rhs, summed=True, origin=made)

@@ -32,14 +32,15 @@ def general_bound(table: Table, context: Context) -> Bound:
     context.progress.stage("bound")
     relaxation = GeneralRelaxation(table)
     relaxation.tighten(context.clock)
-    return Bound(relaxation.base_cost + relaxation.bound, KIND, context.clock.spent())
+    return Bound(relaxation.base_cost + relaxation.bound, KIND, context.clock.spent(), root=relaxation)
 
 
 def general_exact(table: Table, context: Context) -> Found:
     """The cheapest safe pattern, proven, or the best one found with its gap when the time is up."""
     search = GeneralSearch(table, context)
     search.run()
-    bound = Bound(search.relaxation.base_cost + search.lower, search.kind, context.clock.spent())
+    root = search.relaxation
+    bound = Bound(root.base_cost + search.lower, search.kind, context.clock.spent(), root=root)
     details = {"cuts": len(search.relaxation.cuts), "nodes": search.nodes}
     return Found(search.best, bound, search.nodes, search.patterns, details)
 

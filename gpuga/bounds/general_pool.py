@@ -43,9 +43,13 @@ class Pool:
         worst = np.argsort(-violation, kind="stable")
         chosen = worst[violation[worst] > least][:most]
         ends, cell, coef, rhs = _rounded_rows(*rows, chosen, divisor, start, cover, np.zeros(len(x), bool))
+        made = [
+            self.rows[r].origin_of_rounding(self.free[cover[start[r] : start[r + 1]]], int(divisor[r]))
+            for r in chosen.tolist()
+        ]
         return [
-            LineCut(self.free[cell[a:b]], coef[a:b], asked)
-            for a, b, asked in zip(ends[:-1].tolist(), ends[1:].tolist(), rhs.tolist(), strict=True)
+            LineCut(self.free[cell[a:b]], coef[a:b], asked, origin=origin)
+            for a, b, asked, origin in zip(ends[:-1].tolist(), ends[1:].tolist(), rhs.tolist(), made, strict=True)
             if asked > 0
         ]
 

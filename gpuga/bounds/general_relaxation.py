@@ -8,13 +8,14 @@ up. Fixed cells of a node of a tree are taken into account.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import highspy
 import numpy as np
 
 from gpuga.bounds.certificate import SAFE_BITS
 from gpuga.bounds.general_attackers import FractionalAttacker, bridges, products_of_levels
-from gpuga.bounds.general_cuts import Floats, Key, LineCut, half_sums, level_row
+from gpuga.bounds.general_cuts import Floats, Key, LineCut, Origin, Product, half_sums, level_row
 from gpuga.bounds.general_pool import Pool
 from gpuga.bounds.relaxation import new_solver
 from gpuga.context import Clock
@@ -41,6 +42,8 @@ STALLED = 2e-4
 SOLVES_IDLE = 6
 LEAST_PURGED = 0.3
 NO_LIMIT = 2**31 - 1
+LEAST_MULTIPLIER = 1e-9
+MOST_WORDS = 2000
 
 Proof = tuple[int, Ints, int]
 """A bound and the reduced costs that go with it, both in units of a power of two, and which."""
@@ -76,6 +79,7 @@ class GeneralRelaxation:
         self.objective = 0.0
         self.proof: Proof = (0, self.weight, 0)
         self.bound = 0
+        self.behind: list[Origin] = []
         self.pool = Pool(self.free, self.position)
         self.levels, self.movement = FractionalAttacker(table), FractionalAttacker(table)
         self.silent: Ints = np.zeros(len(self.tasks), np.int64)
@@ -202,7 +206,8 @@ class GeneralRelaxation:
         stalled = made = 0
         while not clock.expired() and stalled < STALLED_ROUNDS and made < rounds and self.bound < most:
             before = self.bound
-            self.bound = max(self.bound, self.solve())
+            if (proven := self.solve()) >= self.bound:
+                self.bound, self.behind = proven, self._with_multipliers()
             added = self.roundings() + self.lonely()
             if added < ENOUGH or stalled:
                 added += self.out_of_reach(clock) + self.unmoved(clock)
@@ -213,6 +218,16 @@ class GeneralRelaxation:
             made += 1
             stalled = stalled + 1 if self.bound <= before * (1 + STALLED) else 0
             self.purge()
+
+    def _with_multipliers(self) -> list[Origin]:
+        """How the cuts were made that the latest bound leans on."""
+        dual = self.solver.getSolution().row_dual
+        return [cut.origin for cut, y in zip(self.cuts, dual, strict=True) if y > LEAST_MULTIPLIER and cut.origin]
+
+    def said(self) -> list[list[Any]]:
+        """The cuts behind the bound, in the words of the checker; those that take too many are left out."""
+        known: dict[int, int] = {}
+        return [spelled(origin) for origin in self.behind if _length(origin, known) <= MOST_WORDS]
 
     def roundings(self) -> int:
         """Add the roundings of kept rows that the point violates."""
@@ -260,7 +275,8 @@ class GeneralRelaxation:
             line, cell = int(lines.line_of_entry[entry]), int(lines.cell[entry])
             cells = lines.cell[lines.start[line] : lines.start[line + 1]].astype(np.int64)
             cells = cells[self.position[cells] >= 0]
-            cuts.append(LineCut(cells, np.where(cells == cell, -1, 1).astype(np.int64), 0))
+            made = ("alone", cell, [line], [1])
+            cuts.append(LineCut(cells, np.where(cells == cell, -1, 1).astype(np.int64), 0, origin=made))
         return self.add(cuts)
 
     def cut_off(self, clock: Clock) -> int:
@@ -272,21 +288,37 @@ class GeneralRelaxation:
             added = self.out_of_reach(clock, room)
         return added
 
-    def _product_of(self, line: int) -> Ints:
+    def _product_of(self, line: int) -> Product:
         lines, product = self.table.lines, np.zeros(len(self.table), np.int64)
         entries = slice(int(lines.start[line]), int(lines.start[line + 1]))
         product[lines.cell[entries]] = lines.coef[entries]
-        return product
+        return Product(product, np.array([line]), np.ones(1, np.int64))
 
-    def _take(self, product: Ints) -> int:
+    def _take(self, product: Product) -> int:
         """Keep the rows that `y M` gives for all tasks whose cell is in it; how many are new."""
         kept = 0
-        for cell in np.flatnonzero((product != 0) & self.table.primary).tolist():
+        for cell in np.flatnonzero((product.of_cells != 0) & self.table.primary).tolist():
             for task in self._tasks_of.get(cell, []):
                 row = level_row(self.table, self.tasks, task, product)
                 if row is not None:
                     kept += self.pool.add(row)
         return kept
+
+
+def _length(origin: Any, known: dict[int, int]) -> int:
+    """How many cuts an origin names, counted as often as they are named: halves of halves of halves grow quickly."""
+    if not isinstance(origin, tuple | list):
+        return 0
+    if id(origin) not in known:
+        known[id(origin)] = 1 + sum(_length(part, known) for part in origin)
+    return known[id(origin)]
+
+
+def spelled(origin: Any) -> Any:
+    """An origin as nested lists of words and whole numbers."""
+    if isinstance(origin, np.ndarray):
+        return origin.tolist()
+    return [spelled(part) for part in origin] if isinstance(origin, tuple | list) else origin
 
 
 class _Rows:

@@ -33,4 +33,4 @@ def lower_bound(
     context.progress.stage("bound")
     relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
     relaxation.tighten(context.clock)
-    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent())
+    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent(), root=relaxation)

@@ -21,7 +21,7 @@ from gpuga.bounds.rounding import Key, half_cuts
 from gpuga.bounds.separation import PLAIN, Support, View, support_of, violated_cuts
 from gpuga.context import Clock
 from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.table.table import Ints, Mask
+from gpuga.table.table import Ints, Mask, Table
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,7 @@ HALVES_AT_ONCE = 60
 ROUNDS_BETWEEN_PURGES = 6
 STALLED_ROUNDS = 4
 POSITIVE = 1e-7
+LEAST_MULTIPLIER = 1e-9
 VIEWS = [View(0, 0.5), View(0, 0.2), View(0, 0.05), View(2, 0.5), View(3, 0.5)]
 WHOLE_COSTS = 100_000
 
@@ -77,6 +78,19 @@ class Relaxation:
     def bound(self) -> int:
         """The proven bound, in units of the weights."""
         return self.certificate.bound
+
+    @property
+    def table(self) -> Table:
+        """The table of the plane."""
+        return self.problem.plane.table
+
+    def said(self) -> list[list[Any]]:
+        """The cuts with multipliers, in the words of the checker."""
+        from gpuga.bounds.plane_words import Words
+
+        words = Words(self.problem)
+        used = [cut for cut, y in zip(self.cuts, self.multipliers.tolist(), strict=True) if y > LEAST_MULTIPLIER]
+        return [said for cut in used if (said := words.say(cut)) is not None]
 
     def tighten(self, clock: Clock) -> None:
         """Add cuts and columns until the bound stalls or the time is up; `certificate` improves.

@@ -74,9 +74,12 @@ if TYPE_CHECKING:
     help="Stop when the cost improves by less than this share per second.",
 )
 @click.option("--log", type=click.Path(), metavar="FILE", help="Write a line of JSON per generation.")
+@click.option("--proof", type=click.Path(), metavar="FILE", help="Write the proof that gpuga verify checks.")
 @json_option
 @quiet_option
-def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...], **given: Any) -> None:
+def protect(
+    out: str, json_path: str | None, proof: str | None, quiet: bool, start: tuple[str, ...], **given: Any
+) -> None:
     """Find a safe pattern for TABLE and write it.
 
     TABLE is a .jj, long .csv or .parquet file. The pattern is the same rows with suppressed values left
@@ -96,7 +99,7 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
     reading = {name: given.pop(name) for name in READING}
     arguments = {"method": DEFAULT} | _arguments(given)
     options = find_method(arguments["method"]).checked(arguments["options"], start)
-    outputs = {"--out": out, "--json": json_path, "--log": options.get("log")}
+    outputs = {"--out": out, "--json": json_path, "--log": options.get("log"), "--proof": proof}
     check_places(files_read(reading) | {"--start": start}, outputs, options.get("checkpoint"))
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
@@ -109,12 +112,15 @@ def protect(out: str, json_path: str | None, quiet: bool, start: tuple[str, ...]
             source.table,
             **arguments,
             start=tuple(_start(source, path) for path in start),
+            proof=proof is not None,
             clock=clock,
             progress=progress,
         )
     results = [(out, pattern_content(source, protection.suppressed, out))]
     if json_path:
         results.append((json_path, json_text(summary(protection))))
+    if proof:
+        results.append((proof, protection.proof_content(proof)))
     write_together(results)
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 @click.argument("pattern", type=click.Path())
 @click.argument("proof", type=click.Path())
 @click.option("--strict", is_flag=True, help="Accept only a proof that levels are exceeded.")
-@click.option("--whole", is_flag=True, help="Accept only a proof against one who knows that values are whole.")
+@click.option(
+    "--whole",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    help="yes: accept only a proof against one who knows that values are whole.",
+)
+@click.option(
+    "--level-zero",
+    type=click.Choice(["exact", "ignore"]),
+    default="ignore",
+    help="exact: accept only a proof that covers sensitive cells whose levels are all 0.",
+)
 @click.option("--protect-secondary", is_flag=True, help="Accept only a proof that covers secondaries.")
 @quiet_option
 def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
@@ -30,7 +41,7 @@ def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
     from gpuga import verify as checker
     from gpuga.errors import InputError
 
-    wanted = {name: given[name] for name in ("strict", "whole", "protect_secondary")}
+    wanted = {name: given[name] for name in ("strict", "whole", "protect_secondary", "level_zero")}
     try:
         trees = checker.files_by_dimension(given["hierarchy"])
         total, totals = checker.codes_of_totals(given["total"])

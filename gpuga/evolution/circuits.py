@@ -70,7 +70,9 @@ def _circuits(table: Table, context: Context) -> Found:
     run = Run(table, workshop, context, table.cost(table.forced))
     run.go()
     bounded = workshop.relaxation
-    limit = None if bounded is None else Bound(bounded.base_cost + bounded.bound, KIND, context.clock.spent())
+    limit = None
+    if bounded is not None:
+        limit = Bound(bounded.base_cost + bounded.bound, KIND, context.clock.spent(), root=bounded)
     proof = workshop.proof(run.operators.pool.supports(run.evolution.best.genes))
     return replace(run.found(table.forced | run.best(), limit), proof=proof)
 
@@ -86,7 +88,7 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
         short = at_once(problem, context.clock.part(0.5))
         if short.proven or context.clock.expired():
             kind = BY_TREE if short.proven else "cutting planes"
-            limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent())
+            limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent(), root=short.root)
             Reporter(table, context, problem.base_cost).tell_settled(short.cost, short.lower)
             ended = "interrupt" if context.clock.interrupted else "seconds"
             return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else ended})
@@ -110,8 +112,8 @@ def _bound(problem: PlaneProblem, workshop: PlaneWorkshop, cost: int, context: C
     if workshop.branched > relaxation.bound and workshop.branched >= cost:
         clock = Clock(min(max(context.clock.left(), LEAST_PROOF_SECONDS), MOST_PROOF_SECONDS))
         if prove(relaxation, Settled(cost), clock).closed:
-            return Bound(problem.base_cost + cost, BY_TREE, context.clock.spent())
-    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent())
+            return Bound(problem.base_cost + cost, BY_TREE, context.clock.spent(), root=relaxation)
+    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent(), root=relaxation)
 
 
 @dataclass

@@ -15,54 +15,44 @@ from fractions import Fraction
 from itertools import pairwise
 from math import gcd
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga import verify
+from gpuga.bounds.restated import Restated
 from gpuga.files.jj import LETTERS
-from gpuga.safety.witness import Witnesses
+from gpuga.safety.evidence import SafetyProof
+from gpuga.safety.model import AttackerModel
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 
 @dataclass(frozen=True)
-class Attacked:
-    """Against which attacker the witnesses stand."""
+class Attacked(AttackerModel):
+    """Against which attacker a proof stands; `level_zero` is what cells without any level need."""
 
-    strict: bool = False
-    whole: bool = False
     level_zero: str = "exact"
-    protect_secondary: bool = False
 
-
-class SafetyProof(Protocol):
-    """What an audit keeps: requirement t is `cell[t]` in `direction[t]`, shown by row `witness[t]` of the witnesses."""
-
-    @property
-    def cell(self) -> NDArray[np.int32]:
-        """int32[T]."""
-
-    @property
-    def direction(self) -> NDArray[np.int8]:
-        """int8[T]: +1 up, -1 down."""
-
-    @property
-    def witness(self) -> Ints:
-        """int64[T]."""
-
-    @property
-    def witnesses(self) -> Witnesses:
-        """The changes of the table, each stored once."""
+    def unit(self, table: Table) -> int:
+        """Witnesses count in such parts of the table's own unit: whole ones are whole."""
+        return 1 if self.whole else table.scale
 
 
 Shown = tuple[int, int]
 """A cell and a direction."""
 
 
-def proof_content(table: Table, suppressed: Mask, proof: SafetyProof, attacked: Attacked, path: str | Path) -> bytes:
-    """The file of a proof that a pattern is safe, ready to be written under `path`."""
-    records = _records(table, proof, _needed(table, attacked, _best(table, proof)))
+def proof_content(
+    table: Table,
+    suppressed: Mask,
+    proof: SafetyProof,
+    attacked: Attacked,
+    path: str | Path,
+    bound: Restated | None = None,
+) -> bytes:
+    """The file of a proof that a pattern is safe and, with `bound`, that none is much cheaper; for `path`."""
+    scale = attacked.unit(table)
+    records = _records(table, proof, _needed(table, attacked, _best(proof, scale)), scale)
     head = {
         "format": verify.FORMAT,
         "notice": verify.NOTICE,
@@ -70,9 +60,12 @@ def proof_content(table: Table, suppressed: Mask, proof: SafetyProof, attacked: 
         "table": table_digest(table),
         **vars(attacked),
         "cost": _exact(table.cost(suppressed), table.weight_scale),
+        "lower_bound": "" if bound is None else str(bound.bound),
         "witnesses": len(records),
+        "cuts": 0 if bound is None else len(bound.cuts),
     }
-    body = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in (head, *records)).encode()
+    lines = [head, *records, *([] if bound is None else [*bound.cuts, bound.last])]
+    body = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
     whole = body + json.dumps({"sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
     return gzip.compress(whole, mtime=0) if str(path).lower().endswith(".gz") else whole
 
@@ -102,14 +95,14 @@ def _bound(value: int, scale: int) -> str:
     return "None" if abs(value) >= INFINITE else _exact(value, scale)
 
 
-def _best(table: Table, proof: SafetyProof) -> dict[Shown, tuple[Fraction, int]]:
+def _best(proof: SafetyProof, scale: int) -> dict[Shown, tuple[Fraction, int]]:
     """For each cell and direction how far the best of its witnesses goes, in the table's own units, and its row."""
     best: dict[Shown, tuple[Fraction, int]] = {}
     asked = zip(proof.cell.tolist(), proof.direction.tolist(), proof.witness.tolist(), strict=True)
     for cell, direction, row in asked:
         cells, amounts, denominator = proof.witnesses.one(row)
         moved = direction * int(amounts[np.flatnonzero(cells == cell)].sum())
-        reach = Fraction(moved, denominator * table.scale)
+        reach = Fraction(moved, denominator * scale)
         if reach > best.get((cell, direction), (0, -1))[0]:
             best[cell, direction] = reach, row
     return best
@@ -135,30 +128,30 @@ def _enough(table: Table, attacked: Attacked, cell: int, up: Fraction, down: Fra
         return up + down > 0
     levels = table.levels
     lower, upper, sliding = (Fraction(int(x[cell]), table.scale) for x in (levels.lower, levels.upper, levels.sliding))
-    if not (lower or upper or sliding) and attacked.level_zero == "exact":
+    if not (lower or upper or sliding or attacked.strict) and attacked.level_zero == "exact":
         sliding = Fraction(1, table.scale)
     asked = [(up, upper), (down, lower), *([(up + down, sliding)] if sliding else [])]
     return all(x > level if attacked.strict else x >= level for x, level in asked)
 
 
-def _records(table: Table, proof: SafetyProof, kept: dict[Shown, int]) -> list[list[object]]:
+def _records(table: Table, proof: SafetyProof, kept: dict[Shown, int], scale: int) -> list[list[object]]:
     """Each witness once, with the cells that it shows; in lowest terms, cells in rising order."""
     shows: dict[int, list[int]] = {}
     for (cell, _), row in kept.items():
         shows.setdefault(row, []).append(cell)
     in_lines = np.zeros(len(table), bool)
     in_lines[table.lines.cell] = True
-    return [_record(table, *proof.witnesses.one(row), subjects, in_lines) for row, subjects in shows.items()]
+    return [_record(scale, *proof.witnesses.one(row), subjects, in_lines) for row, subjects in shows.items()]
 
 
 def _record(
-    table: Table, cells: NDArray[np.int32], amounts: Ints, denominator: int, subjects: Sequence[int], in_lines: Mask
+    scale: int, cells: NDArray[np.int32], amounts: Ints, denominator: int, subjects: Sequence[int], in_lines: Mask
 ) -> list[object]:
     wanted = in_lines[cells] | np.isin(cells, subjects)  # what is in no equation moves for itself alone
     order = np.argsort(cells[wanted], kind="stable")
     moved = cells[wanted][order].tolist()
     amount = [int(a) for a in amounts[wanted][order].tolist()]
-    denominator *= table.scale
+    denominator *= scale
     shared = gcd(denominator, *amount)
     amount, denominator = [a // shared for a in amount], denominator // shared
     by_cell = dict(zip(moved, amount, strict=True))

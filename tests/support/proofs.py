@@ -14,21 +14,12 @@ from gpuga.files.pattern import write_pattern
 from gpuga.files.proof import Attacked, proof_content
 from gpuga.files.read import Source, read_source
 from gpuga.safety.attacker import Attacker
+from gpuga.safety.evidence import SafetyProof
 from gpuga.safety.witness import Witnesses
-from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.table import Mask, Table
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """One witness per suppressed cell and direction that can move at all."""
-
-    cell: NDArray[np.int32]
-    direction: NDArray[np.int8]
-    witness: Ints
-    witnesses: Witnesses
-
-
-def asked(table: Table, suppressed: Mask, cells: NDArray[np.integer]) -> Asked:
+def asked(table: Table, suppressed: Mask, cells: NDArray[np.integer]) -> SafetyProof:
     """How far each of the cells can go, as witnesses."""
     attacker = Attacker(table, suppressed)
     subjects, directions, found = [], [], []
@@ -44,7 +35,7 @@ def asked(table: Table, suppressed: Mask, cells: NDArray[np.integer]) -> Asked:
     joined = [np.concatenate([np.zeros(0, np.int64), *(getattr(w, n) for w in found)]) for n in ("cell", "amount")]
     over = np.array([int(w.denominator[0]) for w in found], np.int64)
     witnesses = Witnesses(start, joined[0].astype(np.int32), joined[1], over)
-    return Asked(
+    return SafetyProof(
         np.array(subjects, np.int32), np.array(directions, np.int8), np.arange(len(found), dtype=np.int64), witnesses
     )
 

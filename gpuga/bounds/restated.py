@@ -1,0 +1,174 @@
+"""The bound of a proof: cuts restated in the words of the checker, with multipliers that add up exactly.
+
+Cuts carry how they were made (see `Cuts` in `gpuga/verify.py`). The checker's own functions make the inequalities
+again, a linear program over these proposes multipliers, and what they prove is computed in integers. So the bound of a
+proof is never more than the checker can follow, whatever was left out on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+from typing import Any
+
+import highspy
+import numpy as np
+
+from gpuga import verify
+from gpuga.bounds.relaxation import new_solver
+from gpuga.files.jj import LETTERS
+from gpuga.protection import Bound
+from gpuga.safety.model import AttackerModel
+from gpuga.table.table import INFINITE, Ints, Table
+
+Said = list[Any]
+"""A cut in the words of the checker."""
+
+DENOMINATOR = 2**40
+
+
+@dataclass(frozen=True)
+class Restated:
+    """The lines of a proof that prove a bound: cuts with multipliers, the last line, and the bound itself."""
+
+    cuts: list[object]
+    last: list[object]
+    bound: Fraction
+
+
+def restated_bound(table: Table, bound: Bound | None, model: AttackerModel) -> Restated | None:
+    """What of a bound the checker can follow: the part that its root proves; None where it has none."""
+    if bound is None or bound.root is None:
+        return None
+    level = "level" if bound.root.table.scale == table.scale else "whole level"
+    position = np.empty(len(table.lines), np.int64)
+    position[_order(table)] = np.arange(len(table.lines))
+    said = [_renamed(each, level, position) for each in bound.root.said()]
+    return restated(table, said, model.strict, model.whole)
+
+
+def _renamed(said: Said, level: str, position: Ints) -> Said:
+    """The same cut with equations counted as the checker does, over levels in the units that they were made in."""
+    match said:
+        case ["level", cell, way, lines, y]:
+            return [level, cell, way, *_in_order(position[lines], y)]
+        case ["alone", cell, lines, y]:
+            return ["alone", cell, *_in_order(position[lines], y)]
+        case ["half", lowered, several]:
+            return ["half", lowered, [_renamed(each, level, position) for each in several]]
+    return [*said[:-1], _renamed(said[-1], level, position)]
+
+
+def _in_order(lines: Ints, y: list[int]) -> tuple[list[int], list[int]]:
+    """Equations in rising order and their multipliers, the first one positive."""
+    order = np.argsort(lines)
+    times = np.array(y, np.int64)[order]
+    return lines[order].tolist(), (times * (1 if times[0] > 0 else -1)).tolist()
+
+
+def _order(table: Table) -> list[int]:
+    """The equations in the order of the checker."""
+    lines = _lines(table)
+    return sorted(range(len(lines)), key=lambda at: verify.in_order(lines[at]))
+
+
+def _lines(table: Table) -> list[verify.Line]:
+    lines = table.lines
+    start, cell, coef = lines.start.tolist(), lines.cell.tolist(), lines.coef.tolist()
+    entries = [list(zip(cell[a:b], coef[a:b], strict=True)) for a, b in pairwise(start)]
+    return list(zip(entries, _exact(lines.rhs, table.scale), strict=True))
+
+
+def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = False) -> Restated | None:
+    """The bound that some cuts prove; None where it is nothing."""
+    if not said:
+        return None
+    cuts = verify.Cuts(checked_table(table), strict, whole)
+    said = [_with_sums(cuts, each) for each in said]
+    rows = [cuts.cut(each) for each in said]
+    free, weight = sorted(cuts.free), cuts.table.weight
+    scale = lcm(*(w.denominator for w in weight))
+    proposed = _proposed(rows, free, [float(weight[c]) for c in free])
+    times = [int(y * DENOMINATOR * scale) // max(rhs, 1) for y, (_, rhs) in zip(proposed, rows, strict=True)]
+    load: dict[int, int] = {}
+    for factor, (row, _) in zip(times, rows, strict=True):
+        for cell, k in row.items():
+            load[cell] = load.get(cell, 0) + factor * k
+    caps = {c: over for c in sorted(load) if (over := load[c] - int(weight[c] * scale) * DENOMINATOR) > 0}
+    total = sum(factor * rhs for factor, (_, rhs) in zip(times, rows, strict=True)) - sum(caps.values())
+    if total <= 0:
+        return None
+    kept: list[object] = [
+        [factor, each, sum(row.values()), rhs]
+        for factor, each, (row, rhs) in zip(times, said, rows, strict=True)
+        if factor > 0
+    ]
+    last: list[object] = [
+        DENOMINATOR,
+        sum(times),
+        list(caps),
+        list(caps.values()),
+        str(Fraction(total, scale * DENOMINATOR)),
+    ]
+    return Restated(kept, last, verify.lower_bound(cuts.table, cuts, kept, last))
+
+
+def _with_sums(cuts: verify.Cuts, said: Said) -> Said:
+    """A cut that also says of others what they add up to, where only "one of their cells" is taken from them."""
+    match said:
+        case ["one", below]:
+            filled = _with_sums(cuts, below)
+            row, rhs = cuts.cut(filled)
+            return ["one", sum(row.values()), rhs, filled]
+        case ["half", lowered, several]:
+            return ["half", lowered, [_with_sums(cuts, each) for each in several]]
+        case ["small" | "cover" | "divide", *others, below]:
+            return [said[0], *others, _with_sums(cuts, below)]
+    return said
+
+
+def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: list[float]) -> list[float]:
+    """Multipliers of rows divided by their right-hand sides, by a linear program over 0 <= x <= 1."""
+    position = {cell: at for at, cell in enumerate(free)}
+    unit = max(1.0, float(np.median(weight)))
+    solver = new_solver(np.array(weight) / unit)
+    start, index, value = [0], [], []
+    for row, rhs in rows:
+        index += [position[cell] for cell in row]
+        value += [k / max(rhs, 1) for k in row.values()]
+        start.append(len(index))
+    solver.addRows(
+        len(rows),
+        np.array([float(rhs > 0) for _, rhs in rows]),
+        np.full(len(rows), highspy.kHighsInf),
+        len(index),
+        np.array(start[:-1], np.int32),
+        np.array(index, np.int32),
+        np.array(value, np.float64),
+    )
+    solver.run()
+    return [max(0.0, dual) * unit for dual in solver.getSolution().row_dual]
+
+
+def checked_table(table: Table) -> verify.Table:
+    """A table as the checker would read it."""
+    letter = {int(status): text for text, status in LETTERS.items()}
+    return verify.Table(
+        names=[],
+        places=[],
+        status=[letter[s] for s in table.status.tolist()],
+        value=_exact(table.value, table.scale),
+        lb=[None if abs(b) >= INFINITE else Fraction(b, table.scale) for b in table.lb.tolist()],
+        ub=[None if abs(b) >= INFINITE else Fraction(b, table.scale) for b in table.ub.tolist()],
+        level={name: _exact(vars(table.levels)[name], table.scale) for name in verify.LEVELS},
+        weight=_exact(table.weight, table.weight_scale),
+        lines=sorted(_lines(table), key=verify.in_order),
+        unit=Fraction(1, table.scale),
+    )
+
+
+def _exact(values: Ints, scale: int) -> list[Fraction]:
+    return [Fraction(v, scale) for v in values.tolist()]
