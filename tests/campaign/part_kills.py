@@ -1,0 +1,158 @@
+"""Part `kills`: kill -9 at a random moment of a run with checkpoints, once or more, then resume to the same result.
+
+Runs are forked from a process in which everything is imported, so that the moment of the kill is spread over the
+work and not over the start. What is written at the end must be the undisturbed run's, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from tests.campaign.tally import Tally
+
+TARGET = 200
+PATIENCE = 180.0
+TABLES = 4
+OPTIONS: dict[str, Any] = {
+    "generations": 20,
+    "population": 12,
+    "refined": 1,
+    "without": ("lp", "polish"),
+    "patience": 999,
+}
+
+_UNDISTURBED: dict[int, tuple[dict[str, Any], bytes, float]] = {}  # by table: figures, pattern, seconds
+
+
+def step(seed: int, index: int, folder: Path) -> Tally:
+    """One run that is killed."""
+    tally = Tally()
+    rng = Random(f"kills {seed} {index}")
+    which = index % TABLES
+    if which not in _UNDISTURBED:
+        _UNDISTURBED[which] = _undisturbed(which, folder)
+    figures, pattern, seconds = _UNDISTURBED[which]
+    home = folder / f"kill-{index}"
+    home.mkdir()
+    where = f"python -m tests.campaign --only kills --seed {seed} --again {index}"
+    again = True
+    while again:
+        lived = _killed(which, home, seconds * rng.uniform(0.3, 1.02))
+        tally.count("kills" if not lived else "ended before the kill")
+        out = home / "pattern.csv"
+        if out.exists() and out.read_bytes() != pattern:
+            tally.fail("files left", "a pattern was left half-written, or is another one", where)
+        again = not lived and rng.random() < 0.25
+    child = _started(which, home)
+    if not _ended(child, PATIENCE):
+        tally.fail("not survived", "the resumed run does not end", where)
+    else:
+        _compare(home, figures, pattern, where, tally)
+    shutil.rmtree(home, ignore_errors=True)
+    return tally
+
+
+def _compare(home: Path, figures: dict[str, Any], pattern: bytes, where: str, tally: Tally) -> None:
+    try:
+        seen = json.loads((home / "figures.json").read_text())
+    except (OSError, ValueError):
+        said = (home / "fault.txt").read_text() if (home / "fault.txt").exists() else "it left nothing"
+        tally.fail("not survived", f"the resumed run failed: {said[-600:]}", where)
+        return
+    tally.count("resumed runs")
+    tally.count("resumed from a checkpoint", seen["resumed"])
+    same = {name: seen[name] == figures[name] for name in ("cost", "generations", "evaluations")}
+    if not all(same.values()) or (home / "pattern.csv").read_bytes() != pattern:
+        tally.fail("different results", f"{seen}, undisturbed {figures}", where)
+    left = [p.name for p in (home / "checkpoint").iterdir() if p.name.endswith(".part")]
+    if left:
+        tally.fail("files left", f"{left} in the checkpoint folder", where)
+
+
+def _undisturbed(which: int, folder: Path) -> tuple[dict[str, Any], bytes, float]:
+    """The result of the run that nobody disturbs, and how long it takes once everything is compiled."""
+    for name in (f"compiled-{which}", f"whole-{which}"):
+        home = folder / name
+        home.mkdir(exist_ok=True)
+        begun = time.monotonic()
+        _ended(_started(which, home), 10 * PATIENCE)
+    seconds = time.monotonic() - begun
+    return json.loads((home / "figures.json").read_text()), (home / "pattern.csv").read_bytes(), seconds
+
+
+def _killed(which: int, home: Path, after: float) -> bool:
+    """Start or resume a run and kill it after so long; whether it had ended by itself."""
+    child = _started(which, home)
+    time.sleep(after)
+    if os.waitpid(child, os.WNOHANG) != (0, 0):
+        return True
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def _ended(child: int, patience: float) -> bool:
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if os.waitpid(child, os.WNOHANG) != (0, 0):
+            return True
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def _started(which: int, home: Path) -> int:
+    """A run in a process of its own: protects with a checkpoint, resumes where there is one, writes the result."""
+    import gpuga.cli.protect
+    import gpuga.evolution.circuits as method
+    import gpuga.protect  # noqa: F401
+
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        method.SECONDS_BETWEEN = 0.0
+        _run(which, home)
+        code = 0
+    except BaseException as fault:
+        (home / "fault.txt").write_text(repr(fault))
+    finally:
+        os._exit(code)
+
+
+def _run(which: int, home: Path) -> None:
+    import warnings
+
+    import gpuga
+    from gpuga.evolution.plane_workshop import PlaneWorkshop
+    from gpuga.files.pattern import write_pattern
+    from gpuga.files.read import read_source
+    from gpuga.table.generate import herrington
+
+    warnings.simplefilter("ignore")
+    PlaneWorkshop.lower = property(lambda workshop: 0)  # type: ignore[assignment]  # else a proof ends the run early
+    path = home / "table.csv"
+    if not path.exists():
+        gpuga.write_table(herrington(9 + which, 10, 0.06, 1 + which), home / "new.csv")
+        os.replace(home / "new.csv", path)
+    source = read_source(path)
+    resumed = any((home / "checkpoint").glob("generation-*.checkpoint"))
+    options = OPTIONS | {"checkpoint": str(home / "checkpoint"), "resume": True}
+    found = gpuga.protect(source.table, "circuits", seed=which, options=options)
+    write_pattern(source, found.suppressed, home / "pattern.csv")
+    figures = {
+        "cost": int(found.cost),
+        "generations": found.found.generations,
+        "evaluations": found.found.evaluations,
+        "resumed": int(resumed),
+    }
+    (home / "figures.json").write_text(json.dumps(figures))
