@@ -1,6 +1,7 @@
 # make demo   protect the shipped example, show what was done and where the pattern lies
 # make test   run the tests
 # make mutants  change the code in one place at a time and see whether a test notices
+# make campaign   look for a table, an input or a fault on which a promise fails; an hour or so, goes on where it stopped
 # make bench  run the papers' experiments, a quick look
 # make lint, make types   style and types
 # Each creates .venv and installs what it needs; the only thing that must be there is Python 3.11 or newer.
@@ -10,8 +11,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo-out
+WORKERS ?= 1
+CAMPAIGN ?=# options for make campaign, such as --hours 8 --seed 2 --only tables
 
-.PHONY: demo test slow mutants lint types bench clean
+.PHONY: demo test slow mutants campaign lint types bench clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
@@ -25,6 +28,9 @@ slow: $(VENV)/.test
 
 mutants: $(VENV)/.test
 	$(BIN)/python -m tests.mutants $(MUTANTS)
+
+campaign: $(VENV)/.test
+	$(BIN)/python -m tests.campaign --workers $(WORKERS) --document docs/reliability.md $(CAMPAIGN)
 
 bench: $(VENV)/.core
 	$(BIN)/python -m bench papers --quick
