@@ -8,10 +8,10 @@ neighbourhood is a change of the whole table; that none is found there says noth
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
+from numpy.typing import NDArray
 
+from gpuga.safety.compiled import compiled, inner, whole
 from gpuga.table.table import Ints, Mask, Table
 
 
@@ -29,35 +29,121 @@ class Neighbourhoods:
 
         Only cells with that much room both ways come in.
         """
-        chosen = {cell}
-        reached: dict[int, int] = dict.fromkeys(self._lines_of(cell), 1)
-        queue = deque([cell])
-        while queue and len(chosen) < most:
-            for line in self._lines_of(queue.popleft()):
-                for other in self._wanted(line, room, suppressed, chosen, reached, per_line):
-                    chosen.add(other)
-                    queue.append(other)
-                    for crossing in self._lines_of(other):
-                        reached[crossing] = reached.get(crossing, 0) + 1
-        return np.array(sorted(chosen), np.int64)
+        return self.inside_out(cell, room, suppressed, per_line, most)[0]
 
-    def _lines_of(self, cell: int) -> list[int]:
-        lines: list[int] = self.cell_line[self.cell_start[cell] : self.cell_start[cell + 1]].tolist()
-        return lines
+    def inside_out(self, cell: int, room: int, suppressed: Mask, per_line: int, most: int) -> tuple[Ints, Mask]:
+        """As `around`, and whether all lines of a cell have their full number of cells: what lies inside."""
+        lines = self.lines
+        cells, reached = _around(
+            lines.start,
+            lines.cell,
+            self.cell_start,
+            self.cell_line,
+            self.room,
+            self.weight,
+            suppressed,
+            whole(cell),
+            whole(room),
+            whole(per_line),
+            whole(most),
+        )
+        cells = np.sort(cells)
+        return cells, _inside(self.cell_start, self.cell_line, reached, cells, whole(per_line))
 
-    def _wanted(
-        self, line: int, room: int, suppressed: Mask, chosen: set[int], reached: dict[int, int], per_line: int
-    ) -> list[int]:
-        """The cells that a line still needs: corners of boxes first, then hidden, simple and cheap ones."""
-        short = per_line - reached[line]
-        if short <= 0:
-            return []
-        ranked = []
-        for cell in self.lines.cell[self.lines.start[line] : self.lines.start[line + 1]].tolist():
-            if cell in chosen or self.room[cell] < room:
-                continue
-            through = self._lines_of(cell)
-            corners = sum(1 for crossing in through if crossing in reached)
-            price = 0 if suppressed[cell] else int(self.weight[cell])
-            ranked.append((len(through) - corners, price, cell))
-        return [cell for _, _, cell in sorted(ranked)[:short]]
+
+@compiled
+def _around(
+    line_start: Ints,
+    line_cell: NDArray[np.int32],
+    cell_start: Ints,
+    cell_line: NDArray[np.int32],
+    room: Ints,
+    weight: Ints,
+    suppressed: Mask,
+    cell: int,
+    least: int,
+    per_line: int,
+    most: int,
+) -> tuple[Ints, NDArray[np.int32]]:
+    """The cells in the order in which they come in, and how many of them each line has (int32[m])."""
+    chosen = np.zeros(len(room), np.bool_)
+    reached = np.zeros(len(line_start) - 1, np.int32)
+    queue = np.empty(len(room), np.int64)
+    queue[0], size, at = cell, 1, 0
+    chosen[cell] = True
+    for e in range(cell_start[cell], cell_start[cell + 1]):
+        reached[cell_line[e]] += 1
+    while at < size < most:
+        own = queue[at]
+        at += 1
+        for e in range(cell_start[own], cell_start[own + 1]):
+            line = cell_line[e]
+            # ranked as the line is found, before any of its cells comes in
+            wanted = _wanted(
+                line_start, line_cell, cell_start, cell_line, room, weight, suppressed, chosen, reached, line, least,
+                per_line - reached[line],
+            )  # fmt: skip
+            for other in wanted:
+                chosen[other] = True
+                queue[size] = other
+                size += 1
+                for q in range(cell_start[other], cell_start[other + 1]):
+                    reached[cell_line[q]] += 1
+    return queue[:size].copy(), reached
+
+
+@inner
+def _wanted(
+    line_start: Ints,
+    line_cell: NDArray[np.int32],
+    cell_start: Ints,
+    cell_line: NDArray[np.int32],
+    room: Ints,
+    weight: Ints,
+    suppressed: Mask,
+    chosen: Mask,
+    reached: NDArray[np.int32],
+    line: int,
+    least: int,
+    short: int,
+) -> Ints:
+    """The cells that a line still needs: corners of boxes first, then hidden, simple and cheap ones."""
+    found = np.empty(max(short, 0), np.int64)
+    away, price = np.empty(max(short, 0), np.int64), np.empty(max(short, 0), np.int64)
+    count = 0
+    if short <= 0:
+        return found
+    for e in range(line_start[line], line_start[line + 1]):
+        cell = np.int64(line_cell[e])
+        if chosen[cell] or room[cell] < least:
+            continue
+        alone = np.int64(0)
+        for q in range(cell_start[cell], cell_start[cell + 1]):
+            if reached[cell_line[q]] == 0:
+                alone += 1
+        cost = np.int64(0) if suppressed[cell] else weight[cell]
+        at = count
+        while at > 0 and (
+            away[at - 1] > alone
+            or (away[at - 1] == alone and (price[at - 1] > cost or (price[at - 1] == cost and found[at - 1] > cell)))
+        ):
+            at -= 1
+        if at == short:
+            continue
+        count = min(count + 1, short)
+        for z in range(count - 1, at, -1):
+            found[z], away[z], price[z] = found[z - 1], away[z - 1], price[z - 1]
+        found[at], away[at], price[at] = cell, alone, cost
+    return found[:count]
+
+
+@compiled
+def _inside(
+    cell_start: Ints, cell_line: NDArray[np.int32], reached: NDArray[np.int32], cells: Ints, per_line: int
+) -> Mask:
+    inside = np.ones(len(cells), np.bool_)
+    for z in range(len(cells)):
+        for e in range(cell_start[cells[z]], cell_start[cells[z] + 1]):
+            if reached[cell_line[e]] < per_line:
+                inside[z] = False
+    return inside
