@@ -29,6 +29,9 @@ LONGEST = 24
 Change = tuple[tuple[int, int], ...]
 """Codes with the unit, +1 or -1, by which they move."""
 
+Row = dict[int, int | Fraction]
+"""Codes with what an equation multiplies them by."""
+
 
 def options_of(axis: Axis) -> Options:
     """The options of all codes of an axis."""
@@ -77,10 +80,10 @@ def _general_changes(axis: Axis) -> list[Change]:
     free, follows = _solved(axis)
     changes: list[dict[int, int]] = []
     for chosen, signs in _moves(axis, free):
-        moved: dict[int, Fraction] = {}
+        moved: Row = {}
         for z, sign in zip(chosen, signs, strict=True):
             for code, by in follows[z].items():
-                moved[code] = moved.get(code, Fraction(0)) + sign * by
+                moved[code] = moved.get(code, 0) + sign * by
         whole = {code: int(by) for code, by in moved.items() if by}
         if whole and len(whole) <= LONGEST and all(abs(moved[code]) == 1 for code in whole):
             changes.append(whole)
@@ -118,40 +121,43 @@ def _simplest(changes: list[dict[int, int]]) -> list[Change]:
     return kept
 
 
-def _solved(axis: Axis) -> tuple[list[int], list[dict[int, Fraction]]]:
+def _solved(axis: Axis) -> tuple[list[int], list[Row]]:
     """Free codes, and for each what moves when it alone moves by one unit (itself included)."""
-    rows = [{total: Fraction(-1), **dict.fromkeys(parts, Fraction(1))} for total, parts in axis.families]
-    pivots: dict[int, dict[int, Fraction]] = {}
+    rows: list[Row] = [{total: -1, **dict.fromkeys(parts, 1)} for total, parts in axis.families]
+    pivots: dict[int, Row] = {}
+    having: dict[int, set[int]] = {}  # the pivots whose rows contain a code
     depth = axis.depth
     for row in rows:
-        row = _reduced(row, pivots)
+        for at in [code for code in row if code in pivots]:  # solved rows contain no other pivot
+            row = _combined(row, pivots[at], row[at])
         if not row:
             continue
         # totals follow from their parts: what is highest is solved for
         at = min(row, key=lambda code: (int(depth[code]), code))
-        row = {code: by / row[at] for code, by in row.items()}
-        for other, known in pivots.items():
-            if at in known:
-                pivots[other] = _combined(known, row, known[at])
+        lead = row[at]  # nearly always a unit: numbers stay whole, which is many times as quick
+        row = {code: by * lead if abs(lead) == 1 else Fraction(by) / lead for code, by in row.items()}
+        for other in sorted(having.get(at, ())):
+            pivots[other] = _combined(pivots[other], row, pivots[other][at])
+            for code in row:
+                if code in pivots[other]:
+                    having.setdefault(code, set()).add(other)
+                elif code in having:
+                    having[code].discard(other)
         pivots[at] = row
+        for code in row:
+            having.setdefault(code, set()).add(at)
+    order = {at: number for number, at in enumerate(pivots)}
     free = [code for code in range(axis.codes) if code not in pivots]
-    follows: list[dict[int, Fraction]] = []
+    follows: list[Row] = []
     for code in free:
-        moved = {at: -row[code] for at, row in pivots.items() if code in row}
-        follows.append({code: Fraction(1), **moved})
+        moved = {at: -pivots[at][code] for at in sorted(having.get(code, ()), key=order.__getitem__)}
+        follows.append({code: 1, **moved})
     return free, follows
 
 
-def _reduced(row: dict[int, Fraction], pivots: dict[int, dict[int, Fraction]]) -> dict[int, Fraction]:
-    for at, known in pivots.items():
-        if at in row:
-            row = _combined(row, known, row[at])
-    return row
-
-
-def _combined(row: dict[int, Fraction], known: dict[int, Fraction], factor: Fraction) -> dict[int, Fraction]:
+def _combined(row: Row, known: Row, factor: int | Fraction) -> Row:
     """`row - factor * known`, zeros left out."""
     made = dict(row)
     for code, by in known.items():
-        made[code] = made.get(code, Fraction(0)) - factor * by
+        made[code] = made.get(code, 0) - factor * by
     return {code: by for code, by in made.items() if by}

@@ -8,6 +8,7 @@ come back as table cells.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +55,20 @@ class BoxGrid:
         return Boxed(*self.grid.arrays, self.up, self.down, self.weight)
 
 
+_SEEN: WeakKeyDictionary[Table, tuple[BoxGrid | None]] = WeakKeyDictionary()
+
+
 def box_grid(table: Table) -> BoxGrid | None:
-    """The layout of a table that has a crossing, by its labels or by its equations; None for any other."""
+    """The layout of a table that has a crossing, by its labels or by its equations; None for any other.
+
+    Made once for a table: the changes along an axis without a plain hierarchy take long to list.
+    """
+    if table not in _SEEN:
+        _SEEN[table] = (_laid_out(table),)
+    return _SEEN[table][0]
+
+
+def _laid_out(table: Table) -> BoxGrid | None:
     crossing = crossing_of(table)
     if crossing is None:
         return None
