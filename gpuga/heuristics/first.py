@@ -1,0 +1,190 @@
+"""A first safe pattern in seconds, whatever the table: exact circuits without a search for the best.
+
+Two-way tables get rectangles and paths. Tables with dimensions get boxes. What is open then, and any other table, gets
+circuits of the widest basis (`bottleneck`): first in the neighbourhoods of the cells, at the prices of the cells there;
+then of the whole table, for all open cells at once and in several orders, so that what one order leaves open another
+shows. The few cells that need several circuits at once are left to linear programs. Everything is shown by witnesses
+that hold exactly, and the pattern is what they move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.circuits.cheapest_change import CheapestChange
+from gpuga.circuits.neighbourhood import Neighbourhoods
+from gpuga.circuits.paths import plain
+from gpuga.context import Context
+from gpuga.heuristics.bottleneck import Basis
+from gpuga.heuristics.hypercube import largest_first, rectangles
+from gpuga.heuristics.plane_problem import problem_of
+from gpuga.heuristics.shortest_path import by_paths
+from gpuga.heuristics.shown import Goals, Shown
+from gpuga.protection import Found
+from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.tasks import Tasks
+from gpuga.table.plane import Plane, plane_of
+from gpuga.table.table import Ints, Table
+
+Floats = NDArray[np.float64]
+
+MOST_LINES = 5_000
+"""Tables without labels and with more lines than this are not searched for dimensions: that takes longer than to do
+without."""
+
+BOXES_AT_ONCE = 2_000
+"""Boxes between two looks at what they show of other cells, and at the clock."""
+
+NEARBY = ((3, 300), (4, 1_000), (6, 2_000))
+"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
+
+NEARBY_SHARE = 0.5
+"""The share of a limited time that neighbourhoods may take."""
+
+ORDERS = 24
+"""Orders of the whole table that are tried."""
+
+WIDER = ((4, 1_000, 1), (4, 2_000, 4), (6, 3_000, 16), (12, 8_000, 16))
+"""Neighbourhoods for programs: cells per line, cells in all, and in how many pieces what is needed may come."""
+
+
+def first_pattern(table: Table, context: Context) -> Found | None:
+    """A safe pattern with its proof, quickly rather than cheap; None where none was found (in time)."""
+    plane = plane_of(table)
+    if plane is not None:
+        return _by_rectangles(plane, context)
+    context.progress.stage("first pattern")
+    shown = Shown(table, Goals.of(table, context.strict, context.protect_secondary), context.whole)
+    _by_boxes(shown, context)
+    _nearby(shown, context)
+    _as_a_whole(shown, context)
+    _by_programs(shown, context)
+    if len(shown.open_cells()):
+        return None
+    proof = shown.proof()
+    return Found(shown.pattern(proof), evaluations=1, details={"pattern": "first"}, proof=proof)
+
+
+def _by_rectangles(plane: Plane, context: Context) -> Found:
+    """Cheapest rectangles, then shortest paths; no clean-up."""
+    problem = problem_of(plane, context.strict)
+    boxed = rectangles(problem, largest_first(problem.levels.need))
+    secondary = by_paths(problem, problem.costs(), plain(), start=boxed, clean=False, clock=context.clock)
+    return Found(problem.pattern(secondary), evaluations=1, details={"pattern": "first"})
+
+
+def _by_boxes(shown: Shown, context: Context) -> None:
+    """Cheapest boxes, the largest goals first; each shows what it can of other cells, and so does its reverse."""
+    table = shown.table
+    if table.grid is None and len(table.lines) > MOST_LINES:
+        return
+    grid = box_grid(table)
+    if grid is None:
+        return
+    search = BoxSearch(grid, table.forced)
+    for tasks in (_one_each(shown.tasks()), shown.tasks()):
+        order = tasks.subset(np.argsort(-tasks.need, kind="stable"))
+        for begin in range(0, len(order), BOXES_AT_ONCE):
+            if context.clock.expired():
+                return
+            part = order.subset(np.arange(begin, min(begin + BOXES_AT_ONCE, len(order))))
+            open_ = np.where(part.direction > 0, shown.open_rise[part.cell], shown.open_fall[part.cell])
+            shown.add(search.protect(part.subset(open_))[1])
+
+
+def _one_each(tasks: Tasks) -> Tasks:
+    """One task of every cell, the larger one."""
+    order = np.lexsort((-tasks.need, tasks.cell))
+    return tasks.subset(np.sort(order[np.unique(tasks.cell[order], return_index=True)[1]]))
+
+
+def _nearby(shown: Shown, context: Context) -> None:
+    """Circuits in neighbourhoods, cell by cell, the largest goals first."""
+    near, room = Neighbourhoods(shown.table), _room(shown)
+    clock = context.clock.part(NEARBY_SHARE)
+    for per_line, most in NEARBY:
+        for cell in _largest_first(shown):
+            if clock.expired():
+                return
+            if shown.open_rise[cell] or shown.open_fall[cell]:
+                around = near.around(cell, int(shown.goals.need[cell]), shown.suppressed, per_line, most)
+                price = np.where(shown.suppressed[around], 0.0, shown.table.weight[around])
+                _take_circuits(shown, around, np.array([cell]), price, room)
+
+
+def _as_a_whole(shown: Shown, context: Context) -> None:
+    """Circuits of the whole table for all open cells, in one order after the other."""
+    room = _room(shown)
+    cells = np.flatnonzero(room > 0)
+    for price in _prices(shown, context.seed):
+        open_ = shown.open_cells()
+        if not len(open_) or context.clock.expired():
+            return
+        every = np.union1d(cells, open_)
+        _take_circuits(shown, every, open_, price[every], room)
+
+
+def _prices(shown: Shown, seed: int) -> Iterator[Floats]:
+    """In which order cells of equal width are taken: what is suppressed first, then large ones, or light ones.
+
+    Large cells are totals: they make short circuits, light cells cheap ones. Later orders are blurred.
+    """
+    random = np.random.default_rng(seed)
+    value, weight = np.abs(shown.table.value).astype(np.float64), shown.table.weight.astype(np.float64)
+    for number in range(ORDERS):
+        blur = 1.0 if number < 2 else 1.0 + random.random(len(value))
+        small = 1.0 / (1.0 + value * blur)  # the largest first; at most 1
+        yield np.where(shown.suppressed, small - 1.0, small if number % 2 == 0 else weight * blur)
+
+
+def _take_circuits(shown: Shown, cells: Ints, goals: Ints, price: Floats, room: Ints) -> None:
+    """The circuits of some of the cells in the basis that the cells' widths and prices make, up and down."""
+    need = shown.goals.need
+    asked = np.zeros(len(cells), bool)
+    asked[np.searchsorted(cells, goals)] = True
+    width = np.where(asked, need[cells], np.minimum(room[cells], need[goals].max()))
+    usable = width > 0
+    cells, price, width, asked = cells[usable], price[usable], width[usable], asked[usable]
+    order = np.lexsort((cells, price, asked, -width))
+    basis = Basis.of(shown.ground, cells[order])
+    if basis is None:
+        return
+    places = np.flatnonzero(asked[order])
+    for amounts in (shown.goals.rise, -shown.goals.fall):
+        amount = amounts[basis.cell[places]]
+        shown.add(basis.circuits(places[amount != 0], amount[amount != 0]))
+
+
+def _by_programs(shown: Shown, context: Context) -> None:
+    """The cheapest changes that linear programs find in wider and wider neighbourhoods, for the few that are left."""
+    table, near = shown.table, Neighbourhoods(shown.table)
+    for per_line, most, pieces in WIDER:
+        for cell, direction, need in _questions(shown):
+            if context.clock.expired():
+                return
+            if not (shown.open_rise if direction > 0 else shown.open_fall)[cell]:
+                continue
+            around = near.around(cell, -(-need // pieces), shown.suppressed, per_line, most)
+            change = CheapestChange(table, shown.suppressed, context.solver, within=around, ground=shown.ground)
+            witness = change.find(cell, direction, need, context.clock.left())
+            if witness is not None:
+                shown.add(witness)
+
+
+def _questions(shown: Shown) -> list[tuple[int, int, int]]:
+    tasks = shown.tasks()
+    return list(zip(tasks.cell.tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True))
+
+
+def _room(shown: Shown) -> Ints:
+    """How far cells can move both ways."""
+    return np.minimum(shown.ground.up, shown.ground.down)
+
+
+def _largest_first(shown: Shown) -> list[int]:
+    cells = shown.open_cells()
+    ordered: list[int] = cells[np.argsort(-shown.goals.need[cells], kind="stable")].tolist()
+    return ordered
