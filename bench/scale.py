@@ -38,9 +38,9 @@ Figures = dict[str, Any]
 
 def measured(name: str, evaluate: bool) -> Figures:
     """One table: generated, protected by boxes, audited; and the rate of evaluations, if wanted."""
+    from gpuga.anytime import make_safe
     from gpuga.context import Clock, Context
     from gpuga.heuristics.hypercube import hypercube
-    from gpuga.protect import make_safe
 
     for small in (
         "smith3d:24x20x6:0.3:0.1:0:1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from gpuga import compiling
 from gpuga.errors import InputError
 from gpuga.lp.solver import Solver
 from gpuga.safety.model import AttackerModel
+
+if TYPE_CHECKING:
+    from gpuga.protection import Found
 
 
 class Progress(Protocol):
@@ -36,6 +39,10 @@ class Silent:
         """Nothing."""
 
 
+GRACE = 1.0
+"""Seconds that the last work on an answer has even when the limit is reached."""
+
+
 class Clock:
     """Time since the start, and how much is left of what the user allows.
 
@@ -50,11 +57,24 @@ class Clock:
         self.compiled = compiling.seconds()
         self.seconds = seconds
         self.whole = whole
-        self.interrupted = False
+        self._interrupted = False
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user wants the best so far."""
+        return self._interrupted or (self.whole is not None and self.whole.interrupted)
 
     def part(self, share: float) -> Clock:
         """A clock for a share of what is left."""
         return type(self)(None if self.seconds is None else max(0.0, share * self.left()), self)
+
+    def keeping(self, seconds: float) -> Clock:
+        """A clock for what is left but for so many seconds, which are kept for the work after it."""
+        return type(self)(None if self.seconds is None else max(0.0, self.left() - seconds), self)
+
+    def finishing(self) -> Clock:
+        """A clock for the work that makes an answer out of the best so far: the limit counts, no interrupt does."""
+        return Clock(None if self.seconds is None else max(GRACE, self.seconds - self.spent()))
 
     def spent(self) -> float:
         """Seconds since the start, without those of compilation."""
@@ -73,7 +93,7 @@ class Clock:
 
     def interrupt(self) -> None:
         """Let the work end as if the time were up."""
-        self.interrupted = True
+        self._interrupted = True
 
 
 @dataclass
@@ -91,6 +111,7 @@ class Context:
     whole: bool = False  # the attacker knows that values are whole numbers: only whole circuits prove anything
     options: Mapping[str, Any] = field(default_factory=dict)
     start: tuple[NDArray[np.bool_], ...] = ()
+    first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
 
     @property
     def model(self) -> AttackerModel:

@@ -8,20 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.anytime import in_time
 from gpuga.context import Clock, Context, Progress, Silent
-from gpuga.errors import GpugaError, Infeasible, InputError
+from gpuga.errors import GpugaError, InputError
 from gpuga.kernels.backend import BackendUnavailable, get_backend
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, find_method
-from gpuga.protection import Bound, Found, Protection
-from gpuga.safety.audit import Audit, audit, check_pattern, judge
+from gpuga.protection import Bound, Protection
+from gpuga.safety.audit import Audit, audit, check_pattern
 from gpuga.safety.model import as_judged
-from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Witnesses
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
@@ -33,7 +30,7 @@ MOST_CELLS_TO_BOUND = 3_000
 """General tables with more cells than this get no bound unasked: it would be weak and slow."""
 
 LEAST_BOUND_SECONDS = 0.5
-"""What a lower bound gets even when the method has used up the time."""
+"""With less time than this left, no lower bound is begun."""
 
 
 def protect(
@@ -85,8 +82,8 @@ def protect(
         start=tuple(start),
     )
     begun = time.monotonic()
-    found = _found(run, judged, context)
-    suppressed, verdict, repaired = make_safe(judged, found.suppressed, context, found.proof)
+    answer = in_time(run, judged, context)
+    suppressed, verdict, found = answer.suppressed, answer.audit, answer.found
     if proof:
         verdict = _with_proof(table, suppressed, level_zero, context, found.proof)
     bound = found.bound or _bound(judged, context)
@@ -98,7 +95,7 @@ def protect(
         backend=backend,
         lp=lp,
         seed=seed,
-        repaired=repaired,
+        repaired=answer.repaired,
         seconds=time.monotonic() - begun,
         found=found,
         bound=bound,
@@ -119,7 +116,7 @@ def _with_proof(table: Table, suppressed: Mask, level_zero: str, context: Contex
         intervals=False,
         proofs=True,
         proof=None if context.whole and plane_of(table) is not None else carried,
-        context=context,
+        context=replace(context, clock=context.clock.finishing()),
     )
     if not verdict.safe:
         raise GpugaError("no proof could be written: the time ended before every requirement had its witness")
@@ -148,62 +145,13 @@ def resolved_solver(name: str, options: Mapping[str, Any]) -> Solver:
     return chosen.solver
 
 
-def _found(run: Any, table: Table, context: Context) -> Found:
-    """What the method finds; a claim that nothing is possible is believed only if the audit agrees."""
-    if not len(table.sensitive):
-        return Found(table.forced.copy(), bound=Bound(table.cost(table.forced), "nothing to protect"))
-    try:
-        found: Found = run(table, context)
-    except Infeasible:
-        everything = table.suppressible.copy()
-        if not judge(table, everything, context.model).safe:
-            raise
-        return Found(everything)  # reached only by fractions of a unit: rare, and safe
-    return found
-
-
-def make_safe(
-    table: Table, suppressed: Mask, context: Context, proof: Witnesses | None = None
-) -> tuple[Mask, Audit, int]:
-    """The pattern, repaired where the audit finds it short, its audit, and how many cells were repaired."""
-    suppressed = np.asarray(suppressed, bool) | table.forced
-    check_pattern(table, suppressed)
-    repaired: set[int] = set()
-    while True:
-        context.progress.stage("audit")
-        verdict = judge(table, suppressed, context.model, proof=proof, context=context)
-        if verdict.safe:
-            return suppressed, verdict, len(repaired)
-        if not set(verdict.unsafe) - repaired:
-            raise GpugaError("the pattern could not be repaired: cells that were protected fail the audit")
-        repaired |= set(verdict.unsafe)
-        suppressed = _repair(table, suppressed, verdict.unsafe, context)
-
-
-def _repair(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Context) -> Mask:
-    """More suppressions, so that the cells named become safe; nothing is published."""
-    bad = np.array(unsafe, np.int64)
-    all_tasks = tasks_for(table, context.strict)
-    levels = all_tasks.subset(np.isin(all_tasks.cell, bad[table.primary[bad]]))
-    loose = bad[~table.primary[bad]]  # secondaries that are exactly determined: any movement will do
-    direction = np.where(table.up[loose] > 0, 1, -1)
-    tasks = Tasks(
-        np.concatenate([levels.cell, loose]).astype(np.int32),
-        np.concatenate([levels.direction, direction]).astype(np.int8),
-        np.concatenate([levels.need, np.ones(len(loose), np.int64)]),
-    )
-    # what is repaired has to be safe, however late it is
-    cover = Cover(table, tasks, replace(context, clock=Clock()), suppressed)
-    cover.by_boxes(range(len(tasks)))
-    cover.by_lp(range(len(tasks)))
-    return cover.suppressed
-
-
 def _bound(table: Table, context: Context) -> Bound | None:
     """A lower bound in the time that is left, for tables that have a method for it."""
     from gpuga.bounds.lower_bound import lower_bound
 
     if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
         return None
-    left = BOUND_SECONDS if context.clock.seconds is None else max(context.clock.left(), LEAST_BOUND_SECONDS)
+    left = BOUND_SECONDS if context.clock.seconds is None else context.clock.left()
+    if left < LEAST_BOUND_SECONDS:
+        return None
     return lower_bound(table, replace(context, clock=Clock(left)), whole="no", level_zero="ignore")

@@ -8,9 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gpuga.anytime import make_safe
 from gpuga.context import Context
 from gpuga.errors import Infeasible
-from gpuga.protect import make_safe, protect
+from gpuga.protect import protect
 from gpuga.safety.audit import audit
 from gpuga.safety.exposure import exposure
 from gpuga.table import Levels, Status, Table

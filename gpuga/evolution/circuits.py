@@ -48,7 +48,7 @@ SHAPING = ("population", "refined", "without", "selection", "replacement")
 
 STOPPING = ("generations", "patience", "improvement_rate")
 
-SURROUNDINGS = ("backend", "lp", "solver", "clock", "progress", "options", "start")
+SURROUNDINGS = ("backend", "lp", "solver", "clock", "progress", "options", "start", "first")
 """What a context says of the machine and the run, not of what is searched for."""
 
 MOST_COUNTS = 64_000_000

@@ -1,0 +1,189 @@
+"""An answer in time: a first safe pattern, then the method's own, each audited; a method can only improve on the first.
+
+Where the time is limited, a first pattern that carries its proof is made and audited at once. The method then works
+with a clock that ends early enough for the audit, the bound and the writing of its result. What it has not shown to be
+safe by then is given up for the first pattern. Without a limit nothing of this happens, unless the user interrupts a
+method that has no pattern yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.context import Clock, Context
+from gpuga.errors import GpugaError, Infeasible, OutOfTime
+from gpuga.heuristics.first import first_pattern
+from gpuga.methods import Run
+from gpuga.protection import Bound, Found
+from gpuga.safety.audit import Audit, check_pattern, judge
+from gpuga.safety.tasks import Tasks
+from gpuga.safety.unpick import unpick
+from gpuga.safety.witness import Witnesses
+from gpuga.table.table import Mask, Table
+
+RESERVE, MOST_RESERVE = 0.02, 0.4
+"""The shares of the time that are kept for what comes after the method, at least and at most."""
+
+WRITING = 0.5
+"""Writing takes at most this share of the time that reading took."""
+
+AUDITS = 3.0
+"""The audit of a method's pattern is expected to take at most so many times as long as that of the first one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A pattern with its audit, and how it was found."""
+
+    suppressed: Mask
+    audit: Audit
+    found: Found
+    repaired: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class First:
+    """The first pattern, and how long it took to find and to audit it."""
+
+    answer: Answer
+    finding: float
+    auditing: float
+
+
+def in_time(run: Run, table: Table, context: Context) -> Answer:
+    """The method's pattern, shown to be safe; the first one where the time ends before that, or if it is cheaper then.
+
+    Raises `OutOfTime` where there is neither.
+    """
+    if not len(table.sensitive):
+        found = Found(table.forced.copy(), bound=Bound(table.cost(table.forced), "nothing to protect"))
+        return _shown(table, found, context)
+    reading = context.clock.spent()
+    first = None if context.clock.seconds is None else _first(table, context)
+    working = context
+    if first is not None:
+        kept = _kept(context.clock, reading, first)
+        if context.clock.left() - kept < first.finding:  # no method is quicker
+            return first.answer
+        working = replace(context, clock=context.clock.keeping(kept), first=first.answer.found)
+    try:
+        own = _shown(table, _found(run, table, working), context)
+    except OutOfTime:
+        return _instead(table, context, first)
+    late = working.clock.expired()
+    if first is not None and late and table.cost(first.answer.suppressed) < table.cost(own.suppressed):
+        return first.answer
+    return own
+
+
+def _kept(clock: Clock, reading: float, first: First) -> float:
+    """Seconds that are kept for the audit, the bound and the writing of what a method finds."""
+    assert clock.seconds is not None, "only limited time is kept"
+    expected = WRITING * reading + AUDITS * first.auditing
+    return min(max(expected, RESERVE * clock.seconds), MOST_RESERVE * clock.left())
+
+
+def _first(table: Table, context: Context) -> First | None:
+    """The first pattern with its audit; None where there is none, or none that is shown to be safe."""
+    begun = context.clock.spent()
+    try:
+        found = first_pattern(table, context)
+        if found is None:
+            return None
+        finding = context.clock.spent() - begun
+        answer = _shown(table, found, context)
+    except (OutOfTime, Infeasible):
+        return None  # the method may find one, or say which cells cannot be protected
+    return First(answer, finding, context.clock.spent() - begun - finding)
+
+
+def _instead(table: Table, context: Context, first: First | None) -> Answer:
+    """The first pattern in place of a method's that was not finished; of an interrupted one it is made now."""
+    if first is None and context.clock.seconds is None:
+        first = _first(table, replace(context, clock=Clock()))
+    if first is None:
+        raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
+    return first.answer
+
+
+def _shown(table: Table, found: Found, context: Context) -> Answer:
+    """A pattern that is safe, or made so."""
+    finishing = replace(context, clock=context.clock.finishing())
+    suppressed, verdict, repaired = make_safe(table, found.suppressed, finishing, found.proof)
+    return Answer(suppressed, verdict, found, repaired)
+
+
+def _found(run: Run, table: Table, context: Context) -> Found:
+    """What the method finds; a claim that nothing is possible is believed only if the audit agrees."""
+    try:
+        return run(table, context)
+    except Infeasible:
+        if not _everything_is_safe(table, context):
+            raise
+        return Found(table.suppressible.copy())  # reached only by fractions of a unit: rare, and safe
+
+
+def _everything_is_safe(table: Table, context: Context) -> bool:
+    """Whether all sensitive cells are safe with everything suppressed that may be; `OutOfTime` where that is open."""
+    finishing = replace(context, clock=context.clock.finishing())
+    model = replace(context.model, protect_secondary=False)
+    verdict = judge(table, table.suppressible.copy(), model, context=finishing)
+    if not verdict.safe and set(verdict.unsafe) == set(verdict.undecided) and finishing.clock.expired():
+        raise OutOfTime("time ran out before it was known whether a safe pattern exists; allow more with --seconds")
+    return verdict.safe
+
+
+def make_safe(
+    table: Table, suppressed: Mask, context: Context, proof: Witnesses | None = None
+) -> tuple[Mask, Audit, int]:
+    """The pattern, repaired where the audit finds it short, its audit, and how many cells were repaired.
+
+    Where no secondary may be exactly determined, those that are get published: that tells the attacker nothing new.
+    Raises `OutOfTime` where the context's clock ends before the pattern is shown to be safe.
+    """
+    suppressed = np.asarray(suppressed, bool) | table.forced
+    check_pattern(table, suppressed)
+    repaired: set[int] = set()
+    while True:
+        context.progress.stage("audit")
+        verdict = judge(table, suppressed, context.model, proof=proof, context=context)
+        if verdict.safe:
+            return suppressed, verdict, len(repaired)
+        if context.clock.expired():
+            raise OutOfTime("time ran out before the pattern was shown to be safe; allow more with --seconds")
+        unsafe = np.array(verdict.unsafe, np.int64)
+        if not set(verdict.unsafe) - repaired:
+            raise GpugaError("the pattern could not be repaired: cells that were protected fail the audit")
+        repaired |= set(verdict.unsafe)
+        loose = unsafe[~table.forced[unsafe]]
+        suppressed[loose] = False
+        if len(loose) < len(unsafe):
+            suppressed = _repaired(table, suppressed, unsafe[table.forced[unsafe]].tolist(), context)
+
+
+def _repaired(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Context) -> Mask:
+    """More suppressions, so that the cells named become safe; nothing is published."""
+    bad = np.array(unsafe, np.int64)
+    all_tasks = tasks_for(table, context.strict)
+    levels = all_tasks.subset(np.isin(all_tasks.cell, bad[table.primary[bad]]))
+    beforehand = bad[~table.primary[bad]]  # must not be exactly determined: any movement will do
+    direction = np.where(unpick(table, table.suppressible)[0][beforehand] > 0, 1, -1)
+    tasks = Tasks(
+        np.concatenate([levels.cell, beforehand]).astype(np.int32),
+        np.concatenate([levels.direction, direction]).astype(np.int8),
+        np.concatenate([levels.need, np.ones(len(beforehand), np.int64)]),
+    )
+    cover = Cover(table, tasks, context, suppressed)
+    try:
+        cover.by_boxes(range(len(tasks)))
+        cover.by_lp(range(len(tasks)))
+    except Infeasible:
+        everything = table.suppressible.copy()
+        if not _everything_is_safe(table, context) or (suppressed == everything).all():
+            raise
+        return everything  # reached only by fractions of a unit
+    return cover.suppressed
