@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import sys
 from pathlib import Path
 
 from gpuga.errors import InputError
@@ -15,10 +16,14 @@ SHARE = 0.5
 """How much of what is left a population may take; the rest is for tables, programs and kernels."""
 
 
+MACHINE, GROUP, PROCESS = Path("/proc/meminfo"), Path("/sys/fs/cgroup"), Path("/proc/self/statm")
+"""Where Linux tells it."""
+
+
 def available() -> int:
     """Bytes that this process can still get: of the machine, of its control group, of its own limit."""
     found = [_of_machine(), _of_group(), _of_process()]
-    return min(number for number in found if number is not None)
+    return min((number for number in found if number is not None), default=sys.maxsize)
 
 
 def check_population(table: Table, population: int) -> None:
@@ -30,19 +35,18 @@ def check_population(table: Table, population: int) -> None:
         raise InputError(what, field="--population")
 
 
-def _of_machine() -> int:
-    for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-        if line.startswith("MemAvailable:"):
-            return 1024 * int(line.split()[1])
-    raise InputError("/proc/meminfo does not say how much memory is available")
+def _of_machine() -> int | None:
+    """What the kernel takes for available; None where it does not say."""
+    lines = MACHINE.read_text(encoding="ascii").splitlines() if MACHINE.exists() else []
+    told = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return 1024 * int(told[0]) if told else None
 
 
 def _of_group() -> int | None:
     """What the control group (a container's limit) leaves; None without a limit."""
-    folder = Path("/sys/fs/cgroup")
     try:
-        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
-        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        limit = (GROUP / "memory.max").read_text(encoding="ascii").strip()
+        used = int((GROUP / "memory.current").read_text(encoding="ascii"))
     except (OSError, ValueError):
         return None
     return max(0, int(limit) - used) if limit.isdigit() else None
@@ -53,5 +57,5 @@ def _of_process() -> int | None:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return None
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    pages = int(PROCESS.read_text(encoding="ascii").split()[0])
     return max(0, limit - pages * resource.getpagesize())
