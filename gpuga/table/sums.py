@@ -180,8 +180,9 @@ class _Search:
         self.face = face
         self.count = len(face.live)
         self.names = [face.dimension.codes[i] for i in face.live.tolist()]
-        self.strong = [named_like_a_total(name) for name in self.names]
-        self.weak = [perhaps_a_total(name) for name in self.names]
+        look = self.count <= MOST_CODES_FOR_NAMES
+        self.strong = [look and named_like_a_total(name) for name in self.names]
+        self.weak = [look and perhaps_a_total(name) for name in self.names]
         self.chance = np.array([name in coincidences for name in self.names])
         self.found: dict[int, _Candidate] = {}
 
@@ -219,7 +220,9 @@ class _Search:
         """Codes that some combinations lack are looked at in the others alone."""
         face = self.face
         size = np.bincount(face.code, np.abs(face.value.astype(float)), minlength=self.count)
-        lacking = [c for c in range(self.count) if c not in self.found and self._lacks(c)]
+        crowded = np.bincount(face.code[face.crowd[face.column] > 1], minlength=self.count)
+        lacks = crowded < int((face.crowd > 1).sum())
+        lacking = [c for c in np.flatnonzero(lacks).tolist() if c not in self.found]
         lacking.sort(key=lambda c: (not self.strong[c], not self.weak[c], -size[c]))
         for code in lacking[: min(MOST_PARTIAL_CODES, MOST_WORK // max(1, len(face.code)))]:
             columns = face.lies_in(code)
@@ -231,9 +234,6 @@ class _Search:
             if len(base) <= MOST_CODES_FOR_SETS and code in base:
                 at = int(np.searchsorted(base, code))
                 self._accept(self._subsets(hashes, base, self._matrix(base, columns), at))
-
-    def _lacks(self, code: int) -> bool:
-        return bool((~self.face.lies_in(code) & (self.face.crowd > 1)).any())
 
     def _base(self, columns: Mask) -> Ints:
         """The live codes that are not known as sums (chance apart) and have a value in these columns."""
@@ -249,15 +249,17 @@ class _Search:
         while len(self.found) > before:
             before = len(self.found)
             base = self._base(np.ones(len(self.face.crowd), bool) if only is None else only[1])
-            guesses = [*_all_others(hashes, base, self.count), *self._begun_alike(hashes, base)]
-            guesses += _runs(hashes, base, self.count)
-            self._accept(g for g in guesses if only is None or g.code == only[0])
+            asked = base if only is None else base[base == only[0]]
+            self._accept(_all_others(hashes, base, asked, self.count))
+            self._accept(self._begun_alike(hashes, base, asked))
+            self._accept(_runs(hashes, base, asked, self.count))
 
-    def _begun_alike(self, hashes: Hashes, base: Ints) -> Iterator[_Candidate]:
+    def _begun_alike(self, hashes: Hashes, base: Ints, asked: Ints) -> Iterator[_Candidate]:
         """A code and the codes that begin like it and go on: 10 and 10.1, 10.2; those with such codes left out."""
         if len(base) > MOST_CODES_FOR_NAMES:
             return
-        order = sorted(base.tolist(), key=lambda c: self.names[c])
+        start = self.names[int(asked[0])] if len(asked) == 1 else ""
+        order = sorted((c for c in base.tolist() if self.names[c].startswith(start)), key=self.names.__getitem__)
         names = [self.names[c] for c in order]
         lowest = [i + 1 == len(names) or not names[i + 1].startswith(names[i]) for i in range(len(names))]
         for i, name in enumerate(names):
@@ -343,34 +345,33 @@ def _choice(count: int, parts: int) -> float:
     return ways / log(2) + 2 * log2(count)
 
 
-def _all_others(hashes: Hashes, base: Ints, count: int) -> Iterator[_Candidate]:
-    own = hashes[base]
-    for at in np.flatnonzero(own * np.uint64(2) == own.sum()).tolist():
-        if len(base) > 1:
-            yield _Candidate(int(base[at]), np.delete(base, at), log2(count), of_all=True)
+def _all_others(hashes: Hashes, base: Ints, asked: Ints, count: int) -> Iterator[_Candidate]:
+    if len(base) > 1:
+        for code in asked[hashes[asked] * np.uint64(2) == hashes[base].sum()].tolist():
+            yield _Candidate(code, base[base != code], log2(count), of_all=True)
 
 
-def _runs(hashes: Hashes, base: Ints, count: int) -> Iterator[_Candidate]:
+def _runs(hashes: Hashes, base: Ints, asked: Ints, count: int) -> Iterator[_Candidate]:
     """Neighbours right before or after a code; in dimensions that are not too long, anywhere."""
-    own = hashes[base]
-    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(own)])
+    upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes[base])])
     order = np.argsort(upto, kind="stable")
     ascending = upto[order]
-    here = np.arange(len(base))
-    for begin, wanted in ((here + 1, upto[1:] + own), (None, upto[:-1] - own)):
+    here, own = np.searchsorted(base, asked), hashes[asked]
+    for after, wanted in ((True, upto[here + 1] + own), (False, upto[here] - own)):
         at = np.minimum(np.searchsorted(ascending, wanted), len(base))
-        end = order[at]
         for i in np.flatnonzero(ascending[at] == wanted).tolist():
-            low, high = (int(end[i]), i) if begin is None else (i + 1, int(end[i]))
+            end = int(order[at[i]])
+            low, high = (int(here[i]) + 1, end) if after else (end, int(here[i]))
             if low < high:
-                yield _Candidate(int(base[i]), base[low:high], 2 * log2(count) + 1)
-    if len(base) <= MOST_CODES_FOR_RUNS:
-        for i in range(len(base)):
-            at = np.minimum(np.searchsorted(ascending, upto + own[i]), len(base))
-            for low in np.flatnonzero(ascending[at] == upto + own[i]).tolist()[:8]:
-                high = int(order[at[low]])
-                if low < high and not low <= i < high:
-                    yield _Candidate(int(base[i]), base[low:high], 3 * log2(count))
+                yield _Candidate(int(asked[i]), base[low:high], 2 * log2(count) + 1)
+    if len(base) > MOST_CODES_FOR_RUNS:
+        return
+    for i, place in enumerate(here.tolist()):
+        at = np.minimum(np.searchsorted(ascending, upto + own[i]), len(base))
+        for low in np.flatnonzero(ascending[at] == upto + own[i]).tolist()[:8]:
+            high = int(order[at[low]])
+            if low < high and not low <= place < high:
+                yield _Candidate(int(asked[i]), base[low:high], 3 * log2(count))
 
 
 def _pairs(hashes: Hashes, base: Ints, count: int) -> Iterator[_Candidate]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gpuga.errors import Alarm, InputError, printable
-from gpuga.table.sums import Sum, find_sums
+from gpuga.table.sums import MOST_CODES_FOR_NAMES, Sum, find_sums
 from gpuga.table.table import Dimension, Grid, Ints, Table
 from gpuga.table.words import named_like_a_total
 
@@ -79,8 +79,10 @@ def _listed(words: Sequence[str]) -> str:
 
 def _note_names(dimension: Dimension, coincidences: Sequence[str]) -> None:
     """A category that is called a total is worth a word, even where its numbers are no sum."""
+    if not 1 < len(dimension.codes) <= MOST_CODES_FOR_NAMES:
+        return
     for code, leaf in zip(dimension.codes, dimension.is_leaf.tolist(), strict=True):
-        if leaf and len(dimension.codes) > 1 and named_like_a_total(code) and code not in coincidences:
+        if leaf and named_like_a_total(code) and code not in coincidences:
             warnings.warn(
                 f"code {printable(code)!r} of dimension {printable(dimension.name)!r} is named like a total, but "
                 "is not the sum of other codes: it is taken for a category of its own",

@@ -51,11 +51,14 @@ _PERHAPS_TOTALS = """t tot ttl all alle alles allen sum som tous toutes tout tod
     allt both beide beides everything everyone aggregate"""
 _TOTAL_WORDS, _WEAK_TOTAL_WORDS = frozenset(_TOTALS.split()), frozenset(_PERHAPS_TOTALS.split())
 
+_BETWEEN_WORDS = re.compile(r"[\s_\-/:,;()\[\]]+")
 _LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "ø": "oe", "å": "a", "ł": "l"})
 
 
 def plain(text: str) -> str:
     """Letters and digits only, in small letters and without accents: how two spellings are compared."""
+    if text.isascii():
+        return "".join(filter(str.isalnum, text.lower()))
     folded = unicodedata.normalize("NFC", text).casefold().translate(_LETTERS)
     bare = unicodedata.normalize("NFKD", folded)
     return "".join(c for c in bare if c.isalnum())
@@ -89,8 +92,8 @@ def _exchanged(word: str) -> set[str]:
 
 def named_like_a_total(code: str) -> bool:
     """Whether a code says in some language that it is a total: `TOTAL`, `Insgesamt`, `Total manufacturing`."""
-    words = [plain(w) for w in re.split(r"[\s_\-/:,;()\[\]]+", code)]
-    return plain(code) in _TOTAL_WORDS or bool(_TOTAL_WORDS.intersection(filter(None, (words[0], words[-1]))))
+    words = [word for word in _BETWEEN_WORDS.split(code) if word]
+    return any(plain(text) in _TOTAL_WORDS for text in (code, *words[:1], *words[-1:]))
 
 
 def perhaps_a_total(code: str) -> bool:
