@@ -79,7 +79,7 @@ def test_the_command_counts_but_shows_no_value(tmp_path, capsys):
 
 
 def test_the_example_goes_from_records_to_a_published_table(tmp_path, capsys):
-    runpy.run_path(str(EXAMPLE / "walk.py"))["main"](tmp_path, 1000, 0.5, ["--method", "hypercube"])
+    runpy.run_path(str(EXAMPLE / "walk.py"))["main"](tmp_path, 150, 0.5, ["--method", "hypercube"])
     said = capsys.readouterr().out
     assert "sensitive cells are protected" in said
     with open(tmp_path / "published.csv", newline="") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import importlib
 import json
 import os
 import re
@@ -23,6 +24,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from tests.mutants.kept import reviewed
+from tests.mutants.rooms import ROOMS, ROOT
 
 MODULE_LEVEL = "module"  # the change is outside every function: only a new process will do
 GRACE, SLOWER = 2.0, 6.0  # a test has this many seconds and this many times its usual processor time
@@ -89,6 +93,13 @@ def put(constants: dict[str, Any], path: str) -> None:
                 setattr(other, name, value)
 
 
+def modules() -> list[str]:
+    """The names of all modules that may be mutated."""
+    files = {str(p.relative_to(ROOT)) for room in ROOMS.values() for p in room.paths()} | {m.path for m in reviewed()}
+    dotted = [file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in sorted(files)]
+    return [name if name.startswith("gpuga.") else f"gpuga.{name}" for name in dotted]
+
+
 class Server:
     """Collected tests that wait for requests, one JSON line each, on two pipes."""
 
@@ -111,6 +122,8 @@ class Server:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Answer requests until the pipe is closed."""
         self.items = {item.nodeid: item for item in session.items}
+        for module in modules():  # some are imported only when a test first needs them
+            importlib.import_module(module)
         for thing in gc.get_objects():
             if isinstance(thing, types.FunctionType):
                 code = thing.__code__
@@ -148,7 +161,7 @@ class Server:
             for function in self.functions.get((path, old.co_qualname, old.co_firstlineno), [])
         ]
         if not swaps and not constants:
-            return {"verdict": "survived", "why": "no test imports it"}
+            raise LookupError(f"nothing of {path} is imported that could be changed")
 
         def child(out: Path) -> int:
             for function, code in swaps:
