@@ -103,6 +103,16 @@ def load(folder: Path) -> tuple[dict[str, Any], Arrays] | None:
     return None
 
 
+def owner(folder: Path) -> str | None:
+    """The fingerprint of the latest checkpoint that is whole; None without one."""
+    for path in _found(folder):
+        try:
+            return str(read(path.read_bytes())[0]["fingerprint"])
+        except (Damaged, OSError):
+            continue  # `load` tells of those that are damaged
+    return None
+
+
 def read(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """Figures and arrays of a checkpoint's bytes, or `Damaged`."""
     body, digest = content[:-DIGEST], content[-DIGEST:]

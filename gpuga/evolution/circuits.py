@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +47,6 @@ SHAPING = ("population", "refined", "without", "selection", "replacement")
 
 STOPPING = ("generations", "patience", "improvement_rate")
 
-SURROUNDINGS = ("backend", "lp", "solver", "clock", "progress", "options", "start", "first")
-"""What a context says of the machine and the run, not of what is searched for."""
-
 MOST_COUNTS = 64_000_000
 """Use counts (population times columns) that are kept at once; larger tables get smaller populations."""
 
@@ -58,8 +54,19 @@ MOST_COUNTS = 64_000_000
 def circuits(table: Table, context: Context) -> Found:
     """The best pattern that evolution finds; ends at proof, or as the options say."""
     folder = context.options.get("checkpoint")
-    with nullcontext() if folder is None else checkpoint.claimed(Path(folder)):
+    if folder is None:
         return _circuits(table, context)
+    with checkpoint.claimed(Path(folder)):
+        _refuse_others(Path(folder), checkpoint.fingerprint(table, settings_of(context)))
+        return _circuits(table, context)
+
+
+def _refuse_others(folder: Path, fingerprint: str) -> None:
+    """Neither resume from checkpoints of something else nor mix them with our own."""
+    owner = checkpoint.owner(folder)
+    if owner is not None and owner != fingerprint:
+        what = "its checkpoints are of another table, seed, setting or version: name another folder"
+        raise InputError(what, path=folder, field="--checkpoint")
 
 
 def _circuits(table: Table, context: Context) -> Found:
@@ -246,10 +253,7 @@ class Run:
         if loaded is None:
             return None
         figures, arrays = loaded
-        if figures["fingerprint"] != self._fingerprint():
-            raise InputError(
-                "its checkpoints are of another table, seed, setting or version", path=self.folder, field="--resume"
-            )
+        _refuse_others(self.folder, self._fingerprint())
         self.context.progress.stage("resume")
         self.operators.stream.position = figures["position"]
         self.operators.pool = CircuitPool.of(
@@ -283,12 +287,12 @@ class Run:
 def settings_of(context: Context) -> dict[str, Any]:
     """What shapes a run besides its table: method, attacker, seed, patterns to start from, the evolution's options.
 
-    Stops may change from run to run, and so may the machine.
+    Stops may change from run to run, and so may the machine and what is found first in the time that it has.
     """
-    asked = {f.name: getattr(context, f.name) for f in fields(context) if f.name not in SURROUNDINGS}
     given = [hashlib.sha256(pattern.tobytes()).hexdigest() for pattern in context.start]
     options = {name: context.options.get(name) for name in SHAPING}
-    return {"method": "circuits", "asked": asked, "start": given, "options": options}
+    attacker = asdict(context.model)
+    return {"method": "circuits", "seed": context.seed, "attacker": attacker, "start": given, "options": options}
 
 
 def ingredients_off(context: Context) -> frozenset[str]:

@@ -18,10 +18,11 @@ import pytest
 import gpuga
 import gpuga.evolution.circuits as method
 from gpuga.cli.main import run
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.evolution import checkpoint
 from gpuga.evolution.circuits import settings_of
+from gpuga.protection import Found
 from gpuga.table.generate import herrington
 from gpuga.table.table import Table
 
@@ -72,6 +73,7 @@ def test_a_fingerprint_tells_tables_apart(plane: Table, change: str) -> None:
         Context(seed=1),
         Context(strict=True),
         Context(protect_secondary=True),
+        Context(whole=True),
         Context(options={"population": 7}),
         Context(options={"without": ("lp",)}),
         Context(options={"selection": "elite"}),
@@ -84,7 +86,8 @@ def test_a_fingerprint_tells_settings_apart(plane: Table, context: Context) -> N
 
 
 def test_stops_and_machines_may_change_from_run_to_run(plane: Table) -> None:
-    later = Context(backend="numpy", options={"generations": 99, "patience": 5, "resume": True, "log": "x"})
+    stops = {"generations": 99, "patience": 5, "resume": True, "log": "x"}
+    later = Context(backend="numpy", clock=Clock(5.0), first=Found(plane.suppressible), options=stops)
     assert settings_of(later) == settings_of(Context())
 
 
@@ -99,6 +102,17 @@ def test_a_checkpoint_of_a_table_with_another_value_is_refused(plane: Table, tmp
     moved = replace(plane, weight=other(plane.weight))
     with pytest.raises(InputError, match="another table"):
         protect(moved, tmp_path, resume=True)
+
+
+def test_checkpoints_of_something_else_are_neither_resumed_nor_mixed_with_new_ones(
+    plane: Table, tmp_path: Path
+) -> None:
+    first = protect(plane, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match="name another folder"):
+        protect(plane, tmp_path, population=8)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert np.array_equal(protect(plane, tmp_path).suppressed, first.suppressed)
 
 
 def test_a_checkpoint_says_that_it_is_confidential(plane: Table, tmp_path: Path) -> None:
