@@ -85,7 +85,8 @@ class Protection:
         from gpuga.files.proof import Attacked, proof_content
 
         if self.audit.proof is None:
-            raise InputError("there is no proof to write: ask protect for it with proof=True", path=path)
+            what = "there is no proof to write: it was not asked for (proof=True), or the time ended before it"
+            raise InputError(what, path=path)
         attacked = Attacked(**vars(self.model), level_zero=self.level_zero)
         bound = restated_bound(self.table, self.bound, attacked)
         return proof_content(self.table, self.suppressed, self.audit.proof, attacked, path, bound)

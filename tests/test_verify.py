@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from gpuga.cli.main import run
 from gpuga.errors import InputError
 from gpuga.files.proof import Attacked, table_digest
 from gpuga.files.read import read_source, write_table
-from gpuga.safety.audit import audit
+from gpuga.safety.audit import Audit, audit
 from gpuga.table.builders import link
 from gpuga.table.table import Table
 from tests.support.proofs import Case, case, sealed, unsealed
@@ -312,6 +313,30 @@ def test_levels_that_are_fractions_are_proven_in_whole_numbers(tmp_path: Path) -
     files = [str(path), str(tmp_path / "pattern.csv"), str(tmp_path / "proof.gz")]
     assert run(["protect", files[0], "--out", files[1], "--proof", files[2], "--quiet", "--whole", "yes"]) == 0
     assert verify.main([*files, "--whole", "yes"]) == 0
+
+
+def test_parquet_tables_are_checked_by_the_command(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    files = protected(tmp_path, plane_table(), suffix=".parquet")
+    assert run(["verify", *files]) == 0
+    assert verify.main(files) == 2
+
+
+def test_a_pattern_is_written_even_where_the_time_ends_before_its_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def late(*arguments: object, **options: object) -> Audit:
+        return Audit(False, 0, (), False)
+
+    monkeypatch.setattr(import_module("gpuga.protect"), "audit", late)
+    path = tmp_path / "table.jj"
+    write_table(plane_table(), path)
+    pattern, proof = tmp_path / "pattern.csv", tmp_path / "proof"
+    command = ["protect", str(path), "--out", str(pattern), "--proof", str(proof), "--method", "hypercube"]
+    assert run(command) == 1
+    assert pattern.exists()
+    assert not proof.exists()
+    assert "before there was a proof" in capsys.readouterr().err
 
 
 def test_without_a_proof_asked_for_there_is_none_to_write(tmp_path: Path) -> None:

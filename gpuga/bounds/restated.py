@@ -44,8 +44,7 @@ def restated_bound(table: Table, bound: Bound | None, model: AttackerModel) -> R
     if bound is None or bound.root is None:
         return None
     level = "level" if bound.root.table.scale == table.scale else "whole level"
-    position = np.empty(len(table.lines), np.int64)
-    position[_order(table)] = np.arange(len(table.lines))
+    position = _positions(table)
     said = [_renamed(each, level, position) for each in bound.root.said()]
     return restated(table, said, model.strict, model.whole)
 
@@ -69,10 +68,12 @@ def _in_order(lines: Ints, y: list[int]) -> tuple[list[int], list[int]]:
     return lines[order].tolist(), (times * (1 if times[0] > 0 else -1)).tolist()
 
 
-def _order(table: Table) -> list[int]:
-    """The equations in the order of the checker."""
+def _positions(table: Table) -> Ints:
+    """Where the checker counts each equation (int64[m])."""
     lines = _lines(table)
-    return sorted(range(len(lines)), key=lambda at: verify.in_order(lines[at]))
+    position = np.empty(len(lines), np.int64)
+    position[sorted(range(len(lines)), key=lambda at: verify.in_order(lines[at]))] = np.arange(len(lines))
+    return position
 
 
 def _lines(table: Table) -> list[verify.Line]:

@@ -90,7 +90,7 @@ def protect(
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, json_text, protection_lines, summary
     from gpuga.context import Clock
-    from gpuga.errors import printable
+    from gpuga.errors import GpugaError, printable
     from gpuga.files.atomic import write_together
     from gpuga.files.pattern import check_kind, pattern_content
     from gpuga.methods import DEFAULT, find_method
@@ -119,11 +119,13 @@ def protect(
     results = [(out, pattern_content(source, protection.suppressed, out))]
     if json_path:
         results.append((json_path, json_text(summary(protection))))
-    if proof:
+    if proof and protection.audit.proof is not None:
         results.append((proof, protection.proof_content(proof)))
     write_together(results)
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
+    if proof and protection.audit.proof is None:
+        raise GpugaError("the pattern is safe and written, but the time ended before there was a proof to write")
 
 
 def _start(source: Source, path: str) -> Mask:
