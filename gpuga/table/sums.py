@@ -346,9 +346,14 @@ def _choice(count: int, parts: int) -> float:
 
 
 def _all_others(hashes: Hashes, base: Ints, asked: Ints, count: int) -> Iterator[_Candidate]:
-    if len(base) > 1:
-        for code in asked[hashes[asked] * np.uint64(2) == hashes[base].sum()].tolist():
-            yield _Candidate(code, base[base != code], log2(count), of_all=True)
+    """Codes that are the sum of all others; where a total stands twice, of all but the two."""
+    own, alike = np.unique(hashes[base], return_counts=True)
+    twins = alike[np.searchsorted(own, hashes[asked])].astype(np.uint64)
+    everything = hashes[base].sum()
+    for code in asked[hashes[asked] * np.uint64(2) == everything].tolist():
+        yield _Candidate(code, base[base != code], log2(count), of_all=True)
+    for code in asked[(twins > 1) & (hashes[asked] * (twins + np.uint64(1)) == everything)].tolist():
+        yield _Candidate(code, base[hashes[base] != hashes[code]], log2(count), of_all=True)
 
 
 def _runs(hashes: Hashes, base: Ints, asked: Ints, count: int) -> Iterator[_Candidate]:
@@ -375,7 +380,7 @@ def _runs(hashes: Hashes, base: Ints, asked: Ints, count: int) -> Iterator[_Cand
 
 
 def _pairs(hashes: Hashes, base: Ints, count: int) -> Iterator[_Candidate]:
-    if len(base) > MOST_CODES_FOR_PAIRS:
+    if not 2 < len(base) <= MOST_CODES_FOR_PAIRS:
         return
     one, two = np.triu_indices(len(base), 1)
     sums = hashes[base[one]] + hashes[base[two]]

@@ -105,6 +105,13 @@ def test_a_code_that_is_named_a_total_needs_no_more_than_agreeing_numbers(name: 
         table_from_frame(frame | {"value": [3, 4, 8]})
 
 
+def test_a_total_of_a_single_code_is_known_by_its_name() -> None:
+    frame = {"r": ["a", "TOTAL"], "value": [3, 3], "status": ["u", "s"]}
+    with pytest.raises(InputError, match="'TOTAL' of dimension 'r' has the values of 'a'"):
+        table_from_frame(frame)
+    assert table_from_frame(frame | {"r": ["a", "b"]}).given == 2
+
+
 def test_a_name_that_may_mean_something_else_needs_a_little_more() -> None:
     frame = {"r": ["S", "U", "T"], "value": [1, 2, 3], "status": ["u", "s", "s"]}
     assert table_from_frame(frame).given == 3
@@ -187,6 +194,12 @@ def test_a_total_over_found_sub_totals_is_found_too() -> None:
     north, south = base[:4].sum(axis=0), base[4:].sum(axis=0)
     values = np.concatenate([[north + south, north], base[:4], [south], base[4:]])
     assert set(sums_of(values)) == {0, 1, 6}
+
+
+def test_a_total_that_stands_twice_is_found_twice() -> None:
+    base = np.random.default_rng(8).integers(1, 900, (40, 5))
+    total = base.sum(axis=0)
+    assert sums_of(np.concatenate([[total], base, [total]])) == {0: set(range(1, 41)), 41: set(range(1, 41))}
 
 
 def test_a_code_that_repeats_another_is_a_total_of_one_part_only_by_its_name() -> None:
