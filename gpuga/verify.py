@@ -21,6 +21,7 @@ import json
 import math
 import re
 import sys
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -37,7 +38,7 @@ LETTERS = {"status": dict(zip(("", *"suzm"), "ssuzm", strict=True))}
 LETTERS["sensitive"] = {"": "s", "0": "s", "false": "s", "1": "u", "true": "u"}
 NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
 RULE = re.compile(r"max\(\s*(X)\s*,\s*(X)\s*%\s*\)|(X)\s*%|(X)".replace("X", r"\d{1,30}(?:\.\d{1,30})?"), re.ASCII)
-ZERO, NO_BOUND, MOST_BYTES = Fraction(0), 10**19, 4 * 2**30
+ZERO, NO_BOUND, MOST_BYTES = Fraction(0), 10**19, 2**30
 
 Place = tuple[str, ...]
 Columns = Mapping[str, list[str]]
@@ -430,13 +431,14 @@ def read_proof(path: str) -> tuple[dict[str, object], list[object]]:
         if data[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 data = packed.read(MOST_BYTES)
-    except (OSError, EOFError, ValueError) as fault:
+    except (OSError, EOFError, ValueError, zlib.error) as fault:
         raise Unreadable(f"{plain(path)}: cannot be read ({type(fault).__name__})") from None
     body, _, last = data.removesuffix(b"\n").rpartition(b"\n")
     try:
         head, *records = (json.loads(line, parse_float=refuse, parse_constant=refuse) for line in body.split(b"\n"))
         fits = {name: type(x) for name, x in head.items()} == HEAD
         fits = fits and len(records) == head["witnesses"] + head["cuts"] + (1 if head["lower_bound"] else 0)
+        fits = fits and head["witnesses"] >= 0 <= head["cuts"] and bool(head["cuts"]) == bool(head["lower_bound"])
         stated = json.loads(last)["sha256"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise Refused("the file is not a whole proof") from None

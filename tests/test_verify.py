@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gzip
 import json
 import random
 import shutil
@@ -245,14 +246,28 @@ def test_what_was_changed_is_refused_by_its_checksum(tmp_path: Path, capsys: pyt
 
 
 def test_a_proof_may_be_packed_and_says_first_that_it_is_confidential(tmp_path: Path) -> None:
-    import gzip
-
     made = plane_case(tmp_path)
     head = json.loads(made.proof.read_text().splitlines()[0])
     assert head["notice"] == "CONFIDENTIAL: internal use only"
     assert head["audience"] == "office"
     made.proof.write_bytes(gzip.compress(made.proof.read_bytes(), mtime=0))
     assert verify.main(made.files) == 0
+
+
+def test_a_packed_proof_that_was_damaged_is_not_readable(tmp_path: Path) -> None:
+    made = plane_case(tmp_path)
+    packed = gzip.compress(made.proof.read_bytes(), mtime=0)
+    for damaged in (packed[:40], packed[:30] + b"\xff" * 9 + packed[39:], packed[:-3]):
+        made.proof.write_bytes(damaged)
+        assert verify.main(made.files) == 2
+
+
+def test_lines_that_nothing_refers_to_are_refused(tmp_path: Path) -> None:
+    made = plane_case(tmp_path)
+    head, *witnesses = unsealed(made.proof.read_bytes())
+    for counts, extra in (({"cuts": 1}, [[1]]), ({"witnesses": -1, "cuts": len(witnesses) + 1}, [])):
+        made.proof.write_bytes(sealed([head | counts, *witnesses, *extra]))
+        assert verify.main(made.files) == 1
 
 
 def test_no_message_of_the_checker_shows_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
