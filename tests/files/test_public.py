@@ -161,12 +161,27 @@ def test_a_dimension_called_flag_leaves_no_room_for_the_flags(tmp_path: Path) ->
     assert publish(table) == 2
 
 
+def test_a_group_is_not_published(tmp_path: Path) -> None:
+    table, pattern = tmp_path / "t.csv", tmp_path / "p.csv"
+    cells = "a,x,10,u,2,2,\na,y,12,u,2,2,\na,z,40,s,,,\nb,x,30,s,,,\nb,y,35,s,,,\nb,z,50,s,,,\n"
+    table.write_text(f"r,c,value,status,lower,upper,members\n{cells},,22,u,5,5,0 1\n")
+    assert run(["protect", str(table), "--method", "hypercube", "--out", str(pattern), "--quiet"]) == 0
+    assert publish(table) == 0
+    rows = list(csv.reader((tmp_path / "public.csv").open()))
+    assert rows[0] == ["r", "c", "value", "flag"]
+    assert len(rows) == 1 + 6 + 6
+    assert all(row[0] and row[1] and (row[2] == "") == (row[3] == "c") for row in rows[1:])
+
+
 def test_rows_that_are_sorted_by_value_are_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "t.csv"
     table.write_text(BOX.format("a"))
     (tmp_path / "p.csv").write_text(ALL)
     assert publish(table) == 0
     assert "sorted by value" in capsys.readouterr().err
+    table.write_text(BOX.format("a").replace("b,y,50", "b,y,40"))
+    assert publish(table) == 0
+    assert "sorted by value" not in capsys.readouterr().err, "few values are often sorted by chance"
     table.write_text(BOX.format("a").replace("b,x,40", "b,x,10"))
     assert publish(table) == 0
     assert "sorted by value" not in capsys.readouterr().err
