@@ -150,4 +150,4 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     common = {name: given.pop(name) for name in _COMMON}
     method = given.pop("method")
     options = {name: value for name, value in given.items() if value not in (None, False)}
-    return common | ({"method": method} if method else {}) | {"options": options}
+    return common | ({} if method is None else {"method": method}) | {"options": options}

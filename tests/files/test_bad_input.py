@@ -11,6 +11,7 @@ import pytest
 
 from gpuga.cli.main import run
 from gpuga.errors import InputError
+from gpuga.files.read import read_table
 from gpuga.table.builders import table_from_frame
 from gpuga.table.columns import MOST_ROWS
 
@@ -47,7 +48,7 @@ TEXTS = {
     "non-additive": (
         "t.csv",
         GOOD + "Total,x,17,s\n",
-        ["t.csv", "line 6", "equation", "region=Total, activity=x", "off by -1"],
+        ["t.csv", "line 6", "equation", "region=Total, activity=x", "does not add up"],
     ),
     "duplicate cells": ("t.csv", GOOD + "a,x,6,s\n", ["t.csv", "line 6", "same cell as in row 1"]),
     "unknown status": ("t.csv", GOOD.replace("11,s", "11,q"), ["t.csv", "line 4", "status", "'q'"]),
@@ -126,7 +127,7 @@ TEXTS = {
     ".jj that does not add up": (
         "t.jj",
         JJ.replace("2 12 12", "2 13 12"),
-        ["line 7", "equation 0", "off by -1"],
+        ["line 7", "equation 0", "does not add up"],
     ),
     ".jj with an unknown cell": ("t.jj", JJ.replace("2 (-1)", "9 (-1)"), ["t.jj", "line 7", "no cell 9"]),
     ".jj with a broken equation": (
@@ -345,3 +346,11 @@ def test_options_about_columns_and_codes_are_not_for_equations(
         code, sentence = outcome(capsys, "expose", str(tmp_path / "t.jj"), *option)
         assert code == 2
         assert f"takes no {option[0]}" in sentence
+
+
+def test_an_equation_that_leaves_a_sensitive_cell_out_does_not_tell_its_value(tmp_path: Path) -> None:
+    path = tmp_path / "t.jj"
+    path.write_text(JJ.replace("0 (1) ", "").replace("0 3 :", "0 2 :"))
+    with pytest.raises(InputError, match="does not add up") as fault:
+        read_table(path)
+    assert "5" not in str(fault.value).replace(str(tmp_path), "")

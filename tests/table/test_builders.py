@@ -68,7 +68,7 @@ def test_added_totals_equal_the_sums_of_the_array(values: np.ndarray) -> None:  
 
 
 def test_a_wrong_margin_is_refused_with_its_equation() -> None:
-    with pytest.raises(InputError, match=r"d1=Total, d2=2.*off by 1"):
+    with pytest.raises(InputError, match=r"d1=Total, d2=2.*does not add up"):
         table_from_array(np.array([[1, 2, 3], [4, 5, 9], [5, 6, 12]]), margins=True)
 
 
