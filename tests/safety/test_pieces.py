@@ -1,0 +1,442 @@
+"""The pieces of the audit, one by one: witnesses, evidence, exact vertices, the attacker, what he is taken to know."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array
+
+from gpuga.errors import InputError
+from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC
+from gpuga.lp.solver import Basis as SolverBasis
+from gpuga.safety.attacker import Attacker
+from gpuga.safety.audit import audit
+from gpuga.safety.basis import Basis, narrow
+from gpuga.safety.evidence import Evidence, Rule, whole_ones
+from gpuga.safety.exact_lp import IntegerProgram
+from gpuga.safety.exposure import exposure, initially_exposed
+from gpuga.safety.model import AttackerModel, as_judged, in_whole_units, knows_whole, levels_of_zero, with_level_zero
+from gpuga.safety.tasks import level_tasks
+from gpuga.safety.unpick import one_line_each, unpick
+from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, reversal, stretch, times, together, witness_of
+from gpuga.table import INFINITE, Levels, Lines, Table
+from gpuga.table.builders import table_from_array
+from tests.support.exact_attacker import intervals
+from tests.support.small_tables import random_pattern, random_table
+
+
+def line_of(*values: int, **more: object) -> Table:
+    """Parts and their total in one line; the first part is sensitive."""
+    n = len(values) + 1
+    coef = np.append(np.ones(n - 1, np.int64), -1)
+    lines = Lines(np.array([0, n]), np.arange(n, dtype=np.int32), coef, np.zeros(1, np.int64))
+    level = np.append([2], np.zeros(n - 1, np.int64))
+    given = {"status": (np.arange(n) == 0).astype(np.uint8), "levels": Levels(level, level, 0 * level)} | more
+    return Table.build(np.array([*values, sum(values)]), lines, **given)  # type: ignore[arg-type]
+
+
+def many(*parts: tuple[list[int], list[int], int]) -> Witnesses:
+    return together([witness_of(np.array(c, np.int32), np.array(a), d) for c, a, d in parts])
+
+
+THREE = (([0, 1], [3, -3], 1), ([2], [5], 2), ([1, 2, 3], [1, 2, -3], 7))
+
+
+def test_some_of_many_witnesses_are_taken_in_the_order_given() -> None:
+    every = many(*THREE)
+    assert len(every) == 3
+    assert every.start.tolist() == [0, 2, 3, 6]
+    some = every.subset(np.array([2, 0]))
+    assert [(c.tolist(), a.tolist(), d) for c, a, d in (some.one(w) for w in range(2))] == [THREE[2], THREE[0]]
+    assert len(every.subset(np.zeros(0, np.int64))) == 0
+    assert len(together([])) == 0
+    dropped = witness_of(np.array([4, 5, 6], np.int32), np.array([1, 0, -1]))
+    assert dropped.cell.tolist() == [4, 6]
+    assert dropped.denominator.dtype == np.int64
+    assert witness_of(np.array([4], np.int32), np.array([1]), 2**60).denominator.dtype == object
+    assert witness_of(np.array([4], np.int32), np.array([1]), 2**60 - 1).denominator.dtype == np.int64
+
+
+def test_several_witnesses_are_judged_each_for_itself() -> None:
+    table = line_of(10, 10, 10)
+    ground = Ground.of(table, np.ones(4, bool))
+    good, low, unbalanced = ([0, 1], [4, -4], 1), ([0, 1], [11, -11], 1), ([0, 1], [4, -3], 1)
+    assert hold(ground, many(good, low, unbalanced, good, unbalanced, good)).tolist() == [
+        True, False, False, True, False, True,
+    ]  # fmt: skip
+    assert hold(ground, many(([0, 1], [30, -30], 3), ([0, 3], [10**9, 10**9], 1))).tolist() == [True, True]
+    assert hold(ground, many()).tolist() == []
+
+
+@pytest.mark.parametrize("kind", [np.int64, object])
+def test_a_witness_stretches_as_far_as_its_tightest_cell(kind: type) -> None:
+    table = line_of(10, 6, 30, ub=np.array([14, INFINITE, 33, INFINITE]))
+    ground = Ground.of(table, np.ones(4, bool))
+    moved = Witnesses(
+        np.array([0, 3]), np.array([0, 1, 2], np.int32), np.array([4, -2, -2]).astype(kind), np.array([3])
+    )
+    assert stretch(ground, moved, 0) == 3  # the first may rise by 4
+    assert reversal(ground, moved, 0) == Fraction(9, 2)  # the third by 3, against 2/3
+    for factor in (Fraction(3, 2), Fraction(-1, 2), Fraction(5)):
+        cells, amounts, denominator = times(moved, factor).one(0)
+        assert cells.tolist() == [0, 1, 2]
+        assert [Fraction(int(a), denominator) for a in amounts] == [factor * Fraction(a, 3) for a in (4, -2, -2)]
+    nothing = witness_of(np.zeros(0, np.int32), np.zeros(0, np.int64))
+    assert stretch(ground, nothing, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("numbers", "denominators"),
+    [([1 / 2, 1 / 3], 6), ([1 / 7, 1 / 11], 77), ([1 / 499, 2.0], 499), ([1e9 + 0.25], 4), ([-2.0, 5.0], 1)],
+)
+def test_floats_are_read_as_the_fractions_they_stand_for(numbers: list[float], denominators: int) -> None:
+    found = rationalise(np.array(numbers))
+    assert found is not None
+    amounts, denominator = found
+    assert denominator == denominators
+    assert [float(Fraction(int(a), denominator)) for a in amounts] == numbers
+
+
+PRIMES = (499, 491, 487, 479, 467, 463, 461)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[np.nan], [np.inf], [2.0**52], [1 / 997], [np.sqrt(2)], [1 / prime for prime in PRIMES]]
+)
+def test_floats_that_stand_for_no_small_fraction_are_not_read(numbers: list[float]) -> None:
+    assert rationalise(np.array(numbers)) is None
+
+
+def test_numbers_are_narrow_as_long_as_they_fit() -> None:
+    assert narrow(np.array([2**61 - 1, -(2**61) + 1], dtype=object)).dtype == np.int64
+    assert narrow(np.array([2**61], dtype=object)).dtype == object
+    assert narrow(np.array([-(2**61)], dtype=object)).dtype == object
+    assert narrow(np.zeros(0, dtype=object)).dtype == np.int64
+
+
+def test_a_system_with_huge_numbers_or_an_ended_clock() -> None:
+    basis = Basis.of(csc_array(np.array([[2, 1], [1, 3]], np.int64)))
+    assert basis is not None
+    right = np.array([10**40 + 1, 7], dtype=object)
+    solved = basis.solve(right)
+    assert solved is not None
+    x, denominator = solved
+    assert [2 * x[0] + x[1], x[0] + 3 * x[1]] == [right[0] * denominator, 7 * denominator]
+    assert basis.solve(np.array([1, 1]), lambda: True) is None  # fifths take digits, and there is no time for them
+    whole = basis.solve(np.array([3, 4]), lambda: True)
+    assert whole is not None
+    assert (whole[0].tolist(), whole[1]) == ([1, 1], 1)
+
+
+def small_program() -> IntegerProgram:
+    """`x0 = x1 + 2 x2`, each between bounds; the last has none above."""
+    matrix = csc_array(np.array([[1, -1, -2]], np.int64))
+    return IntegerProgram(matrix, np.array([-9, -3, -4]), np.array([9, 3, INFINITE]))
+
+
+def test_a_basis_is_made_exact() -> None:
+    program = small_program()
+    vertex = program.at(SolverBasis(np.array([BASIC, AT_UPPER, AT_LOWER]), np.array([False])))
+    assert vertex is not None
+    point = vertex.point()
+    assert point is not None
+    assert (point[0].tolist(), point[1]) == ([3 - 8, 3, -4], 1)
+    half = program.at(SolverBasis(np.array([AT_UPPER, AT_LOWER, BASIC]), np.array([False])))
+    assert half is not None
+    point = half.point()
+    assert point is not None
+    assert (point[0].tolist(), point[1]) == ([9, -3, 6], 1)
+    odd = IntegerProgram(program.matrix, program.lower, np.array([8, 3, INFINITE]))
+    halves = odd.at(SolverBasis(np.array([AT_UPPER, AT_UPPER, BASIC]), np.array([False])))
+    assert halves is not None
+    point = halves.point()
+    assert point is not None
+    assert [Fraction(int(a), point[1]) for a in point[0]] == [8, 3, Fraction(5, 2)]
+
+
+def test_a_basis_that_stands_nowhere_is_none() -> None:
+    program = small_program()
+    assert program.at(SolverBasis(np.array([BASIC, AT_UPPER, AT_UPPER]), np.array([False]))) is None  # no bound there
+    assert program.at(SolverBasis(np.array([BASIC, BASIC, AT_LOWER]), np.array([False]))) is None
+    nothing = IntegerProgram(csc_array(np.zeros((0, 1), np.int64)), np.array([-2]), np.array([5]))
+    vertex = nothing.at(SolverBasis(np.array([AT_UPPER]), np.zeros(0, bool)))
+    assert vertex is not None
+    assert vertex.point() == (vertex.standing, 1)
+    assert vertex.standing.tolist() == [5]
+    priced = vertex.reduced(0, 1)
+    assert priced is not None
+    assert vertex.bound_of(priced) == 5
+
+
+def test_exact_multipliers_prove_a_bound() -> None:
+    program = small_program()
+    vertex = program.at(SolverBasis(np.array([BASIC, AT_UPPER, AT_LOWER]), np.array([False])))
+    assert vertex is not None
+    down = vertex.reduced(0, -1)  # -x0 = -x1 - 2 x2 <= 3 + 8
+    assert down is not None
+    assert [Fraction(int(r), down[1]) for r in down[0]] == [0, -1, -2]
+    assert vertex.bound_of(down) == 11
+    up = vertex.reduced(0, 1)  # x2 has no bound above
+    assert up is not None
+    assert vertex.bound_of(up) is None
+    other = vertex.reduced(1, 1)
+    assert other is not None
+    assert vertex.bound_of(other) == 3
+
+
+def test_products_are_exact_beyond_64_bits() -> None:
+    program = small_program()
+    assert program.times(np.array([5, 2, 1])).tolist() == [1]
+    assert program.times(np.array([2**62, -(2**62), -(2**62)])).tolist() == [2**62 + 2**62 + 2**63]
+    assert program.times(np.array([10**30, 1, 0], dtype=object)).tolist() == [10**30 - 1]
+
+
+def evidence_of(
+    table: Table, strict: bool = False, secondary: bool = False, whole: bool = False, keep: bool = False
+) -> Evidence:
+    return Evidence(table, np.ones(len(table), bool), AttackerModel(strict, secondary, whole), keep)
+
+
+def test_the_farthest_of_many_reaches_counts() -> None:
+    shown = evidence_of(line_of(10, 10, 10))
+    shown.note_whole(np.array([0, 0, 0, 1]), np.array([1, 1, -1, 1]), np.array([3, 2, 5, 9]))
+    shown.note_whole(np.array([0, 1]), np.array([1, -1]), np.array([1, 4]))
+    assert [shown.reached(0, 1), shown.reached(0, -1), shown.reached(1, 1), shown.reached(1, -1)] == [3, 5, 9, 4]
+    shown.note(0, 1, Fraction(7, 2))
+    shown.note(0, 1, Fraction(10, 3))
+    assert shown.reached(0, 1) == Fraction(7, 2)
+    assert shown.reached(2, 1) == 0
+
+
+@pytest.mark.parametrize(("strict", "rise", "open_"), [(False, 1, [1]), (False, 2, []), (True, 2, [1]), (True, 3, [])])
+def test_a_level_is_met_or_exceeded(strict: bool, rise: int, open_: list[int]) -> None:
+    shown = evidence_of(line_of(10, 10), strict)
+    shown.note(0, -1, Fraction(9))
+    shown.note(0, 1, Fraction(rise))
+    assert shown.open_directions(0) == open_
+    assert shown.settled(0) is not bool(open_)
+    assert shown.unsettled(np.array([0])) == ([0] if open_ else [])
+    whole = evidence_of(line_of(10, 10), strict)
+    whole.note_whole(np.array([0, 0]), np.array([1, -1]), np.array([rise, 9]))
+    assert whole.unsettled(np.array([0])) == ([0] if open_ else [])
+    assert shown.asked(np.array([0, 0, 1]), np.array([1, -1, 1], np.int8)).tolist() == (
+        [3, 3, 0] if strict else [2, 2, 0]
+    )
+
+
+def test_a_width_needs_both_directions_together() -> None:
+    slide = Levels(np.array([2, 0, 0]), np.array([2, 0, 0]), np.array([7, 0, 0]))
+    for strict in (False, True):
+        shown = evidence_of(line_of(10, 10, levels=slide), strict)
+        assert shown.asks_width(0)
+        assert not shown.asks_width(1) or shown.rule.width[1] == 0
+        shown.note(0, 1, Fraction(4))
+        shown.note(0, -1, Fraction(3))
+        assert shown.wide(0) is not strict
+        assert shown.open_directions(0) == ([1, -1] if strict else [])
+        assert shown.goal(0, 1) == 4 + strict
+        assert shown.goal(0, -1) == 3 + strict
+    fresh = evidence_of(line_of(10, 10, levels=slide))
+    assert fresh.goal(0, 1) == 7
+    fresh.note(0, -1, Fraction(13, 2))
+    assert fresh.goal(0, 1) == 2
+    secondary = evidence_of(line_of(10, 10), secondary=True)
+    assert secondary.rule.cells.tolist() == [0, 1, 2]
+    assert not secondary.wide(1)
+    assert secondary.goal(1, 1) == 1
+    secondary.note(1, 1, Fraction(1, 9))
+    assert secondary.settled(1)
+
+
+def test_only_witnesses_that_hold_are_evidence_and_whole_ones_where_that_is_known() -> None:
+    table = line_of(10, 10, 10)
+    offered = many(([0, 1], [5, -5], 2), ([0, 1], [-12, 12], 4), ([0, 1], [99, -99], 1), ([0, 2], [-7, 7], 2))
+    plain, whole = evidence_of(table), evidence_of(table, whole=True)
+    for shown in (plain, whole):
+        shown.offer(offered)
+    assert [plain.reached(0, 1), plain.reached(0, -1)] == [2, 3]
+    assert [whole.reached(0, 1), whole.reached(0, -1)] == [0, 3]
+    kept = whole_ones(offered)
+    assert [kept.one(w)[1].tolist() for w in range(len(kept))] == [[-3, 3], [99, -99]]
+    assert kept.denominator.tolist() == [1, 1]
+
+
+def test_a_witness_is_used_both_ways_on_all_open_cells() -> None:
+    table = line_of(10, 4, 10)
+    shown = evidence_of(table)
+    shown.use(witness_of(np.array([0, 1, 2], np.int32), np.array([3, -1, -2]), 2), [0, 1])
+    assert shown.reached(0, 1) == Fraction(3, 2)
+    assert shown.reached(1, -1) == Fraction(1, 2)
+    assert shown.reached(0, -1) == 10  # the reverse, until the first is at zero
+    assert shown.reached(1, 1) == Fraction(10, 3)
+    assert shown.reached(2, 1) == 0  # nobody asked
+    whole = evidence_of(table, whole=True)
+    whole.use(witness_of(np.array([0, 1, 2], np.int32), np.array([3, -1, -2]), 2), [0, 1])
+    assert whole.reached(0, 1) == 0
+
+
+def test_a_proof_lists_a_witness_for_each_direction_that_is_asked_for() -> None:
+    table = line_of(10, 10, 10)
+    shown = evidence_of(table, keep=True)
+    shown.offer(many(([0, 1], [1, -1], 1), ([0, 2], [2, -2], 1), ([0, 1], [-4, 4], 1)))
+    proof = shown.proof()
+    assert proof.cell.tolist() == [0, 0]
+    assert proof.direction.tolist() == [1, -1]
+    assert [proof.witnesses.one(int(w))[1].tolist() for w in proof.witness] == [[2, -2], [-4, 4]]
+    assert len(proof.witnesses) == 2
+    verdict = audit(table, np.ones(4, bool), intervals=False, proofs=True)
+    assert verdict.proof is not None
+    assert hold(Ground.of(table, np.ones(4, bool)), verdict.proof.witnesses).all()
+
+
+def test_what_is_asked_of_cells() -> None:
+    table = line_of(10, 10, 10, status=np.array([1, 3, 0, 0]))
+    rule = Rule.of(table, np.array([True, True, True, False]), False, True)
+    assert rule.cells.tolist() == [0, 1, 2]
+    assert rule.rise.tolist() == rule.fall.tolist() == [2, -1, -1, -1]
+    assert rule.width.tolist() == [-1, 0, 0, -1]
+    assert rule.short(np.array([1, 9, 2, 0]), rule.rise).tolist() == [True, False, False, False]
+    strict = Rule.of(table, table.forced, True, False)
+    assert strict.cells.tolist() == [0]
+    assert strict.short(np.array([2, 0, 0, 0]), strict.rise).tolist() == [True, False, False, False]
+    assert strict.met(3, 2)
+    assert not strict.met(2, 2)
+    assert rule.met(2, 2)
+    assert not rule.met(2, 2, strict=True)
+
+
+@pytest.mark.parametrize(("strict", "extra"), [(False, 0), (True, 1)])
+def test_tasks_are_the_levels_up_before_down_without_those_that_ask_nothing(strict: bool, extra: int) -> None:
+    level = Levels(np.array([0, 3, 0]), np.array([5, 2, 0]), np.zeros(3, np.int64))
+    found = level_tasks(line_of(10, 10, status=np.array([1, 1, 0]), levels=level), strict)
+    needs = list(zip(found.cell.tolist(), found.direction.tolist(), found.need.tolist(), strict=True))
+    wanted = [(0, 1, 5 + extra), (0, -1, extra), (1, 1, 2 + extra), (1, -1, 3 + extra)]
+    assert needs == [task for task in wanted if task[2] > 0]
+    assert len(found.subset(np.array([True] + [False] * (len(found) - 1)))) == 1
+
+
+def test_unpicking_goes_on_from_line_to_line_and_a_single_sweep_does_not() -> None:
+    """Two lines: the second is known, so the first is, one step later."""
+    lines = Lines(
+        np.array([0, 2, 4]), np.array([0, 1, 1, 2], np.int32), np.array([1, -1, 1, -1]), np.zeros(2, np.int64)
+    )
+    table = Table.build(np.array([5, 5, 5]), lines)
+    hidden = np.array([True, True, False])
+    rise, fall = unpick(table, hidden)
+    assert rise.tolist() == fall.tolist() == [0, 0, 0]
+    rise, fall = one_line_each(table, hidden)
+    assert rise.tolist() == [INFINITE, 0, 0]
+    assert fall[0] == 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_attacker_reaches_what_the_rational_one_does_and_forgets_what_was_published(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, (3, 3, 2), bounded=seed % 2 == 1)
+    hidden = random_pattern(rng, table, 0.5)
+    attacker = Attacker(table, hidden)
+    secondary = np.flatnonzero(hidden & ~table.forced)[:3]
+    for cells in (np.zeros(0, np.int64), secondary):
+        pattern = hidden.copy()
+        pattern[cells] = False
+        attacker.publish(cells)
+        exact = intervals(table, pattern, table.sensitive[:4].tolist())
+        for cell, reach in exact.items():
+            for direction, most in zip((1, -1), reach, strict=True):
+                found = attacker.reach(cell, direction, 3)
+                assert found.unbounded is (most is None)
+                assert found.attained == (3 if most is None else most)
+                capped = attacker.reach(cell, direction, 2, or_nothing=True)
+                assert capped.attained == (2 if most is None else min(most, 2))
+                if found.witness is not None:
+                    assert hold(Ground.of(table, pattern), found.witness)[0]
+        attacker.hide(cells)
+    assert attacker.solves > 0
+
+
+def test_one_change_moves_many_cells_towards_their_levels() -> None:
+    table = table_from_array([[10, 20, 30], [40, 50, 60], [70, 80, 90]])
+    hidden = np.arange(len(table)) < 9
+    attacker = Attacker(table, hidden)
+    cells, direction, need = np.array([0, 4]), np.array([1, -1], np.int8), np.array([3, 3])
+    scale = table.scale
+    change = attacker.shared(cells, direction, need * scale, 10.0)
+    assert change is not None
+    assert hold(attacker.ground, change)[0]
+    moved = dict(zip(change.cell.tolist(), change.amount.tolist(), strict=True))
+    assert moved.get(0, 0) > 0
+    assert moved.get(4, 0) < 0
+    # the bounds of the question are taken back
+    assert attacker.reach(0, 1, 1).attained == intervals(table, hidden, [0])[0][0]
+
+
+def test_whole_changes_have_whole_amounts_and_stop_at_what_is_needed() -> None:
+    table = table_from_array(np.arange(1, 28).reshape(3, 3, 3), levels="1")
+    hidden = np.arange(len(table)) < 27
+    attacker = Attacker(table, hidden)
+    found = attacker.whole_reach(13, 1, 2)
+    assert found.attained == 2
+    assert found.witness is not None
+    assert found.witness.denominator.tolist() == [1]
+    assert hold(attacker.ground, found.witness)[0]
+    most = attacker.whole_reach(0, -1, None)
+    assert most.attained == most.bound == 1
+    lone = Attacker(table, np.arange(len(table)) == 0)
+    nothing = lone.whole_reach(0, 1, 1)
+    assert (nothing.attained, nothing.witness, nothing.bound) == (0, None, 0)
+
+
+def test_what_the_attacker_knows_of_whole_numbers() -> None:
+    counts = line_of(10, 10, 10)
+    assert knows_whole(counts, "auto")
+    assert knows_whole(counts, "yes")
+    assert not knows_whole(counts, "no")
+    halves = line_of(15, 10, 10, scale=10)
+    assert not knows_whole(halves, "auto")
+    with pytest.raises(InputError, match="cell 0 is not a whole number"):
+        knows_whole(halves, "yes")
+    with pytest.raises(InputError, match="'maybe' is none of auto, yes, no"):
+        knows_whole(counts, "maybe")
+    with pytest.raises(InputError, match="none of exact, ignore"):
+        with_level_zero(counts, "perhaps", False)
+
+
+def test_whole_units_round_levels_to_what_an_attacker_must_be_kept_from() -> None:
+    level = Levels(np.array([21, 0, 0]), np.array([20, 0, 0]), np.array([1, 0, 0]))
+    table = line_of(100, 30, levels=level, scale=10, lb=np.array([-5, 1, -INFINITE]), ub=np.array([109, INFINITE, 200]))
+    loose, strict = in_whole_units(table, False), in_whole_units(table, True)
+    assert loose.value.tolist() == [10, 3, 13]
+    assert loose.lb.tolist() == [0, 1, -INFINITE]
+    assert loose.ub.tolist() == [10, INFINITE, 20]
+    assert [int(x[0]) for x in vars(loose.levels).values()] == [3, 2, 1]
+    assert [int(x[0]) for x in vars(strict.levels).values()] == [2, 2, 0]
+    assert loose.scale == 1
+    assert in_whole_units(loose, False) is loose
+
+
+def test_cells_without_any_level_get_one_unit_of_width() -> None:
+    none = Levels(*[np.zeros(3, np.int64)] * 3)
+    table = line_of(10, 10, levels=none)
+    assert levels_of_zero(table).tolist() == [0]
+    assert with_level_zero(table, "exact", False).levels.sliding.tolist() == [1, 0, 0]
+    assert with_level_zero(table, "ignore", False) is table
+    assert with_level_zero(table, "exact", True) is table
+    assert levels_of_zero(line_of(10, 10)).tolist() == []
+    judged, knows = as_judged(table, "yes", "exact", False)
+    assert knows
+    assert judged.levels.sliding.tolist() == [1, 0, 0]
+
+
+def test_a_cell_alone_in_its_line_is_exposed_by_it() -> None:
+    table = table_from_array([[10, 20, 30], [40, 50, 60]], sensitive=[[1, 1, 0], [0, 0, 0]], levels="1")
+    found = exposure(table)
+    assert found.exposed == found.initially_exposed == (0, 1)  # each column shows its one
+    assert found.consequentially_exposed == found.not_exposed == ()
+    square = table_from_array([[10, 20, 30], [40, 50, 60]], sensitive=[[1, 1, 0], [1, 1, 0]], levels="1")
+    assert exposure(square).not_exposed == (0, 1, 3, 4)
+    assert initially_exposed(square).tolist() == []
+    steep = table_from_array([[1, 20, 30], [40, 50, 60]], sensitive=[[1, 1, 0], [1, 1, 0]], levels="2")
+    assert exposure(steep).exposed == (0, 1, 3, 4)  # nothing falls by 2 where one cell holds but 1
+    assert initially_exposed(steep).tolist() == [0, 1, 3]
