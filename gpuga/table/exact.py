@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError
-from gpuga.table.table import INFINITE, LARGEST, Ints, Mask
+from gpuga.table.table import INFINITE, LARGEST, TOO_LARGE, Ints, Mask
 
 MOST_DIGITS = 18
 """More digits than this on either side of the point do not fit into exact int64 arithmetic."""
@@ -22,8 +22,6 @@ MOST_DIGITS = 18
 NO_BOUND = 10**19
 """A bound of this size or more, in the user's units, means "no bound": files of the field write 10^20. It lies
 beyond every value plus every level that a table can have, so it never is a bound that was meant."""
-
-TOO_LARGE = "is too large a bound for exact arithmetic: round the figures, or write inf where there is no bound"
 
 _INFINITE_WORDS = {"inf": 1, "+inf": 1, "infinity": 1, "+infinity": 1, "-inf": -1, "-infinity": -1}
 
@@ -52,7 +50,7 @@ class Decimals:
 
     def bounds(self, digits: int) -> Ints:
         """As `scaled`, within what bounds may be; a finite bound that does not fit is refused, never dropped."""
-        if (beyond := self._beyond(LARGEST, 10 ** (digits - self.digits))).any():
+        if (beyond := self._beyond(2 * LARGEST, 10 ** (digits - self.digits))).any():
             raise InputError(TOO_LARGE, field=self.field, cell=int(np.argmax(beyond)))
         return self.scaled(digits)
 

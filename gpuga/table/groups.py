@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpuga.errors import InputError
 from gpuga.table.exact import Decimals, decimals
-from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
+from gpuga.table.table import INFINITE, LARGEST, Ints, Levels, Lines, Status, Table
 from gpuga.table.words import MEMBERS
 
 Column = Sequence[object] | NDArray[np.generic]
@@ -53,9 +53,9 @@ def with_groups(table: Table, members: Sequence[Sequence[int]], levels: Levels) 
 
 
 def _sum(bound: Ints, cells: Sequence[int], none: int) -> int:
-    """The sum of the members' bounds, `none` where one of them has none."""
+    """The sum of the members' bounds; `none` where one of them has none, or where their own bounds say enough."""
     values = bound[list(cells)].tolist()
-    return none if any(abs(v) >= INFINITE for v in values) else sum(values)
+    return none if any(abs(v) >= INFINITE for v in values) or abs(sum(values)) >= LARGEST // 2 else sum(values)
 
 
 def _lines(lines: Lines, members: Sequence[Sequence[int]], flat: Ints, n: int) -> Lines:

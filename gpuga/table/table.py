@@ -22,6 +22,8 @@ INFINITE = 2**62
 LARGEST = 2**60
 """No sum that is formed anywhere may exceed this; checked once, when the table is built."""
 
+TOO_LARGE = "is too large a bound for exact arithmetic: round the figures, or write inf where there is no bound"
+
 SMALL_COUNT = 100
 """Sensitive counts are small: a table with a sensitive cell of this size or more is taken for magnitudes."""
 
@@ -325,6 +327,7 @@ def _check(table: Table) -> None:
     if any(len(a) != n for a in arrays):
         raise InputError("the table's columns have different lengths")
     _check_sums(table)
+    _check_room(table)
     _check_bounds(table)
     _check_levels(table)
     _check_weights(table)
@@ -357,9 +360,8 @@ def _total_of(table: Table, line: int) -> int:
 def _check_sums(table: Table) -> None:
     largest = float(np.abs(table.value.astype(float)).sum())
     coefs = float(np.abs(table.lines.coef.astype(float)).max(initial=1.0))
-    finite = [np.where(np.abs(b) >= INFINITE, 0, b) for b in (table.lb, table.ub)]
     level = sum(float(x.astype(float).sum()) for x in vars(table.levels).values())
-    if max(largest * coefs, level, *(int(np.abs(b).max(initial=0)) for b in finite)) >= LARGEST:
+    if max(largest * coefs, level) >= LARGEST:
         raise InputError(
             f"the values are too large for exact arithmetic at {len(str(table.scale)) - 1} decimals: "
             "round them or use a larger unit"
@@ -374,6 +376,16 @@ def _check_bounds(table: Table) -> None:
         hint = " (negative values need columns lb and ub, or bounds derived from them)" if negative else ""
         what = f"{table.label(cell)} lies outside its bounds lb and ub{hint}"
         raise InputError(what, field="lb", cell=cell)
+
+
+def _check_room(table: Table) -> None:
+    """Refuse bounds so far from their values that the distance, or a sum with a level, might not fit."""
+    for name, bound in (("lb", table.lb), ("ub", table.ub)):
+        finite = np.abs(bound) < INFINITE
+        room = np.abs(np.where(finite, bound, table.value) - table.value)
+        far = finite & ((np.abs(bound) >= 2 * LARGEST) | (room >= LARGEST))
+        if far.any():
+            raise InputError(TOO_LARGE, field=name, cell=int(np.argmax(far)))
 
 
 def _check_levels(table: Table) -> None:

@@ -75,7 +75,7 @@ def test_words_and_numbers_from_ten_to_the_nineteenth_on_mean_no_bound() -> None
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("digits", [0, 3, 15])
 def test_the_largest_bound_that_fits_is_kept(digits: int, sign: int) -> None:
-    whole = (LARGEST - 1) // 10**digits
+    whole = (2 * LARGEST - 1) // 10**digits
     assert decimals([str(sign * whole)], "ub", infinite=True).bounds(digits).tolist() == [sign * whole * 10**digits]
     for beyond in (whole + 1, 9 * 10**18, 2**63 - 1, 10**19 - 1):
         with pytest.raises(InputError, match="write inf") as fault:

@@ -96,7 +96,7 @@ def test_what_a_cost_is_in_the_users_units() -> None:
         ({"levels": Levels(np.zeros(3), np.zeros(3), np.array([0, 0, -1]))}, "cell 2 has a negative", "sliding"),
         ({"status": np.zeros(2)}, "different lengths", None),
         ({"levels": Levels(np.zeros(3), np.array([2**59, 2**59, 0]), np.zeros(3))}, "values are too large", None),
-        ({"ub": np.array([2**60, 2**61, 2**61])}, "values are too large", None),
+        ({"ub": np.array([2**60, 2**61, 2**61])}, "is too large a bound", "ub"),
     ],
 )  # fmt: skip
 def test_bad_figures_are_refused_with_their_cell(figures: dict[str, object], says: str, field: str | None) -> None:
