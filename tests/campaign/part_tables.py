@@ -188,7 +188,7 @@ def _judged(one: Step) -> None:
         _check_exposure(one)
     if rng.random() < 0.1:
         _check_round_trip(one)
-    if one.entered.path is not None and rng.random() < 0.06:
+    if one.entered.path is not None and rng.random() < 0.08:
         _check_command_line(one)
 
 
@@ -394,47 +394,68 @@ def _in_units(table: Any, name: str) -> list[Any]:
 
 
 def _check_command_line(one: Step) -> None:
-    """The same table through `gpuga protect` and `gpuga audit`."""
+    """The same table through `gpuga protect`, `gpuga audit` and `gpuga verify`."""
     assert one.entered.path is not None
-    problem, folder, flags = one.problem, one.folder, _flags(one)
-    out, answer = folder / "pattern.csv", folder / "audit.json"
-    for old in (out, answer):
+    out, proof, answer = (one.folder / name for name in ("pattern.csv", "pattern.proof", "audit.json"))
+    for old in (out, proof, answer):
         old.unlink(missing_ok=True)
     table = [str(one.entered.path), *one.entered.options]
     method = one.rng.choice(("hypercube", "incremental", "marginal", "circuits --generations 1"))
-    ended = run_command(["protect", *table, "--out", str(out), "--method", *method.split(), "--seconds", "4", *flags])
+    proven = ["--proof", str(proof)] if one.rng.random() < 0.7 else []
+    words = ["--out", str(out), "--method", *method.split(), "--seconds", "20", *proven]
+    ended = run_command(["protect", *table, *words, *_flags(one)])
     one.tally.count("command lines")
-    if ended.code == 3 and not possible(problem, one.reading):
+    direct = f"protect table.jj --out p.csv --method {method}{' --proof p.proof' if proven else ''}"
+    if ended.code == 3 and not possible(one.problem, one.reading):
         return
     if ended.code != 0 or not out.exists():
-        one.fail(
-            "crashes",
-            f"gpuga protect: exit {ended.code}: {ended.err[-300:]}",
-            command=f"protect table.jj --out p.csv --method {method}",
-        )
+        one.fail("crashes", f"gpuga protect: exit {ended.code}: {ended.err[-300:]}", command=direct)
         return
-    ended = run_command(["audit", *table, str(out), "--json", str(answer), *flags])
+    if proven:
+        _check_proof(one, [*table, str(out), str(proof)], direct)
+    ended = run_command(["audit", *table, str(out), "--json", str(answer), *_flags(one)])
     if ended.code != 0:
-        one.fail("crashes", f"gpuga audit: exit {ended.code}: {ended.err[-300:]}")
+        one.fail("crashes", f"gpuga audit: exit {ended.code}: {ended.err[-300:]}", command=direct)
         return
-    seen = json.loads(answer.read_text())
+    _check_answer(one, json.loads(answer.read_text()), method)
+
+
+def _check_proof(one: Step, files: list[str], direct: str) -> None:
+    """`gpuga verify` accepts the proof, and no longer once a number in it is another one."""
+    if not files[0].endswith((".jj", ".csv")):
+        return  # the checker reads text
+    ended = run_command(["verify", *files])
+    one.tally.count("proofs verified")
+    if ended.code != 0:
+        one.fail("proofs refused", f"gpuga verify: exit {ended.code}: {(ended.out + ended.err)[-300:]}", command=direct)
+    proof = Path(files[-1])
+    text = proof.read_text()
+    digits = [at for at, sign in enumerate(text) if sign.isdigit()]
+    at = one.rng.choice(digits)
+    proof.write_text(text[:at] + one.rng.choice([d for d in "0123456789" if d != text[at]]) + text[at + 1 :])
+    one.tally.count("changed proofs")
+    if run_command(["verify", *files]).code == 0:
+        one.fail("accepted", f"a proof with another digit at {at} is accepted", command=direct)
+
+
+def _check_answer(one: Step, seen: dict[str, Any], method: str) -> None:
+    """AUDIT.json against the judge: its numbers are exact, or as near as a float can be."""
     pattern = frozenset(c["cell"] for c in seen["cells"])
-    judge = Judge(problem, pattern, whole=one.reading.whole)
+    judge = Judge(one.problem, pattern, whole=one.reading.whole)
     if unsafe := judge.unsafe(one.reading):
         one.fail("false safe", f"gpuga protect {method}: cells {unsafe[:8]} are not protected", pattern)
     for cell in seen["cells"]:
         one.tally.count("verdicts")
-        least, most = judge.interval(cell["cell"])
-        for name, right in (("min", least), ("max", most)):
-            if (
-                cell[name] is None
-                if right is None
-                else cell[name] is not None and abs(Fraction(cell[name]) - right) <= abs(right) * Fraction(1, 10**14)
-            ):
-                continue
-            one.fail(
-                "wrong intervals", f"AUDIT.json: {name} of cell {cell['cell']} is {cell[name]}, not {right}", pattern
-            )
+        for name, right in zip(("min", "max"), judge.interval(cell["cell"]), strict=True):
+            if not _near(cell[name], right):
+                what = f"AUDIT.json: {name} of cell {cell['cell']} is {cell[name]}, not {right}"
+                one.fail("wrong intervals", what, pattern)
+
+
+def _near(shown: float | str | None, right: Fraction | None) -> bool:
+    if shown is None or right is None:
+        return shown is None and right is None
+    return abs(Fraction(shown) - right) <= abs(right) * Fraction(1, 10**14)
 
 
 def _flags(one: Step) -> list[str]:
