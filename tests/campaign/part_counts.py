@@ -30,13 +30,13 @@ SECONDS_PER_STEP = 240  # the very first ones compile
 
 
 def count_table(rng: Random) -> Problem:
-    """A full table of small counts; the ones and twos inside are sensitive, with levels of 15 %."""
+    """A full table of small counts; some of the ones inside are sensitive, with levels of 15 %."""
     ways = rng.choice((3, 3, 4))
-    sizes = [rng.randint(2, 4) for _ in range(3)] if ways == 3 else [rng.choice((2, 2, 3)) for _ in range(4)]
+    sizes = [rng.choice((3, 4, 4)) for _ in range(3)] if ways == 3 else [rng.choice((2, 2, 3)) for _ in range(4)]
     labels = list(product(*([*(f"c{i}" for i in range(s)), TOTAL] for s in sizes)))
     number = {label: c for c, label in enumerate(labels)}
-    zeros = rng.choice((0.0, 0.2, 0.4))
-    top = rng.choice((4, 9, 20))
+    zeros = rng.choice((0.1, 0.2, 0.3))
+    top = rng.choice((3, 3, 5, 12))
     leaf = {label: 0 if rng.random() < zeros else rng.randint(1, top) for label in labels if TOTAL not in label}
     value = [sum(v for x, v in leaf.items() if _within(x, label)) for label in labels]
     equations: list[Equation] = []
@@ -45,9 +45,9 @@ def count_table(rng: Random) -> Problem:
             if label[axis] == TOTAL:
                 parts = [(number[(*label[:axis], f"c{i}", *label[axis + 1 :])], 1) for i in range(size)]
                 equations.append((0, (*parts, (number[label], -1))))
-    few = rng.choice((1, 2, 3))
+    share = rng.choice((0.3, 0.5, 0.8))
     status = "".join(
-        "z" if v == 0 else "u" if TOTAL not in label and v <= few else "s"
+        "z" if v == 0 else "u" if TOTAL not in label and v == 1 and rng.random() < share else "s"
         for label, v in zip(labels, value, strict=True)
     )
     level = tuple(15 * v if s == "u" else 0 for v, s in zip(value, status, strict=True))
@@ -101,7 +101,7 @@ def _attacked(
     asked = {"whole": whole} if KNOWS_WHOLE else {}
     tally.count(f"tables, whole {whole}")
     try:
-        found = gpuga.protect(table, method, seconds=20.0, options=options, **asked)
+        found = gpuga.protect(table, method, seconds=6.0, options=options, **asked)
     except Infeasible:
         tally.count(f"no safe pattern, whole {whole}")
         return

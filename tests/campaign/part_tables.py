@@ -169,7 +169,7 @@ def _judged(one: Step) -> None:
         if extra:
             patterns.append(protected[0] - {rng.choice(extra)})
     best: int | None = None
-    with_intervals = rng.sample(range(len(patterns)), 2)
+    with_intervals = rng.sample(range(len(patterns)), rng.choice((1, 1, 2)))
     for at, pattern in enumerate(dict.fromkeys(patterns)):
         judge = Judge(problem, pattern, whole=one.reading.whole)
         try:
@@ -257,7 +257,7 @@ def _protected(one: Step) -> tuple[frozenset[int], Any] | None:
     problem, rng, table = one.problem, one.rng, one.entered.table
     plane = problem.kind == "2-way"
     names = [m.name for m in METHODS if plane or m.name not in PLANE_ONLY or rng.random() < 0.02]
-    method = rng.choice([*names, "circuits"])
+    method = rng.choice(names)
     options = rng.choice(OPTIONS.get(method, ({},)))
     one.tally.count(f"method: {method}")
     asked = one.asked(gpuga.protect)
