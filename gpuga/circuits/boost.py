@@ -32,6 +32,9 @@ MOST_ENTRIES = 20_000_000
 """A pattern whose elimination fills in beyond this is left to the search."""
 
 ROUNDS, BATCH, ITERATIONS = 4, 16, 400
+WORTHWHILE = 6.0
+"""A round takes two or three times as long as its preparation; with less time left than so many, none is begun."""
+
 FARTHEST = 4.0
 """Cells rise by at most so many times their value, where they have no bound."""
 
@@ -69,23 +72,28 @@ def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
     nothing = Boosted(together([]), np.full(len(tasks), -1, np.int64))
     if len(tasks) < LEAST_TASKS or context.whole:  # these tables move by parts of a unit
         return nothing
+    begun = context.clock.spent()
     pattern = Pattern.of(table)
-    if pattern is None:
+    prepared = context.clock.spent() - begun
+    if pattern is None or context.clock.left() < WORTHWHILE * prepared:
         return nothing
     context.progress.stage("boost", ROUNDS)
     made: list[Witnesses] = []
     proven_by = nothing.proven_by.copy()
     possible, backend = pattern.possible(tasks), get_backend(context.backend)
+    longest = 0.0
     for number in range(ROUNDS):
         open_ = np.flatnonzero((proven_by < 0) & possible)
-        if not len(open_) or context.clock.expired():
+        if not len(open_) or context.clock.left() < 2 * longest or context.clock.expired():
             break
+        begun = context.clock.spent()
         random = np.random.default_rng([context.seed, number])
         before = int((proven_by >= 0).sum())
         for witness in pattern.tables(tasks.subset(open_), backend, random, everyone=number == 0):
             if note(witness, tasks, proven_by, len(made)):
                 made.append(witness)
         context.progress.advance()
+        longest = max(longest, context.clock.spent() - begun)
         if number and int((proven_by >= 0).sum()) == before:
             break
     return Boosted(together(made), proven_by)

@@ -33,6 +33,9 @@ NAMED = 5
 MOST_FOR_LP = 4_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
 
+BOXES_AT_ONCE = 2_000
+"""Boxes between two looks at the clock."""
+
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
@@ -92,10 +95,18 @@ class Cover:
         if self.boxes is None:
             return
         order = np.array([t for t in order if self.circuit[t] is None], np.int64)
-        covered, witnesses = self.boxes.protect(self.tasks.subset(order))
-        for w, task in enumerate(order[covered].tolist()):
-            self._assign(task, witnesses.one(w))
-            self.suppressed[witnesses.one(w)[0]] = True
+        for begin in range(0, len(order), BOXES_AT_ONCE):
+            self._leave_in_time()
+            part = order[begin : begin + BOXES_AT_ONCE]
+            covered, witnesses = self.boxes.protect(self.tasks.subset(part))
+            for w, task in enumerate(part[covered].tolist()):
+                self._assign(task, witnesses.one(w))
+                self.suppressed[witnesses.one(w)[0]] = True
+
+    def _leave_in_time(self) -> None:
+        """Give up when the time is over and there is a safe pattern already."""
+        if self.context.first is not None and self.context.clock.expired():
+            raise OutOfTime("time ran out before the pattern was complete; allow more with --seconds")
 
     def inside(self, order: Iterable[int]) -> None:
         """Give the open tasks, in order, what the attacker's LP finds inside the pattern; nothing is suppressed."""

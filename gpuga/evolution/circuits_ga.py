@@ -243,9 +243,10 @@ class Circuits:
             if guiding is not None:
                 guiding.result()
                 found += self._seeded(self.workshop.guided_seeds(self.stream))
-        size = max(2, min(size, most_counts // self.pool.width))
+        size = max(2, min(size, most_counts // max(1, self.pool.width)))
         found = self._cheapest_seeds(found, size)
-        blends = self._blends(np.stack(found), size - len(found))
+        # at the end of the time there is nothing left to mix for
+        blends = self._blends(np.stack(found), 0 if self.context.clock.expired() else size - len(found))
         return [Individual(row) for row in (*found, *blends)]
 
     def _cheapest_seeds(self, found: list[Genes], size: int) -> list[Genes]:

@@ -20,6 +20,7 @@ from gpuga.evolution.pool import Supports
 from gpuga.evolution.pool_mip import cheapest_union
 from gpuga.heuristics.table_search import TableSearch
 from gpuga.kernels.random import Stream
+from gpuga.protection import Found
 from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask, Table
 
@@ -43,6 +44,19 @@ REGION = (8, 1_000)
 
 class Protected(Cover):
     """A cover that can start from circuits of which only the supports are known."""
+
+    def take_over(self, proof: Witnesses) -> None:
+        """Give every task the first witness that proves it."""
+        of = {key: t for t, key in enumerate(zip(self.tasks.cell.tolist(), self.tasks.direction.tolist(), strict=True))}
+        for w in range(len(proof)):
+            circuit = proof.one(w)
+            self.suppressed[circuit[0]] = True
+            for cell, amount in zip(circuit[0].tolist(), circuit[1].tolist(), strict=True):
+                task = of.get((cell, 1 if amount > 0 else -1))
+                if task is None or self.circuit[task] is not None:
+                    continue
+                if abs(amount) >= int(self.tasks.need[task]) * circuit[2]:
+                    self._assign(task, circuit)
 
     def adopt(self, task: int, cells: Ints) -> None:
         """Suppress a circuit and take it as the task's proof; its amounts were exact when it joined the pool."""
@@ -70,6 +84,24 @@ class TableWorkshop:
         """The user's patterns, hypercube and incremental, then both in random orders as size and time allow."""
         for given in self.context.start:
             yield "start", self._made(np.zeros(0, np.int64), self._largest_first(), given)
+        safe = None if len(self.table) <= SMALL or self.context.first is None else self._carried(self.context.first)
+        if safe is not None:
+            yield "first", safe
+        try:
+            yield from self._own_seeds(stream, variety)
+        except OutOfTime:
+            if safe is None:
+                raise
+
+    def _carried(self, first: Found) -> Supports | None:
+        """The pattern that was made first, by the circuits that it carries; None where one is missing."""
+        cover = Protected(self.table, self.levels, self.context)
+        if first.proof is not None:
+            cover.take_over(first.proof)
+        return None if cover.open() else self._supports(cover)
+
+    def _own_seeds(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Supports]]:
+        """Hypercube or incremental first, whichever suits the size; what follows may be cut short."""
         first = None if not SMALL < len(self.table) <= MIDDLING else self._by_weight_in_time()
         if first is not None:
             yield "incremental", first
@@ -149,10 +181,9 @@ class TableWorkshop:
 
     def _supports(self, cover: Cover) -> Supports:
         cells = [self._loose(circuit[0]) for circuit in cover.circuit if circuit is not None]
-        if len(self.table) <= MIDDLING:
-            for task, (circuit, loose) in enumerate(zip(cover.circuit, cells, strict=True)):
-                if circuit is not None and circuit[1].any():
-                    self._proven_by[task, np.sort(loose).tobytes()] = circuit
+        for task, (circuit, loose) in enumerate(zip(cover.circuit, cells, strict=True)):
+            if circuit is not None and circuit[1].any():
+                self._proven_by[task, np.sort(loose).tobytes()] = circuit
         start = np.concatenate([[0], np.cumsum([len(c) for c in cells])]).astype(np.int64)
         return Supports(start, np.concatenate([*cells, np.zeros(0, np.int64)]).astype(np.int64))
 

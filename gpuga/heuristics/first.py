@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.circuits.paths import plain
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.heuristics.bottleneck import Basis
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.plane_problem import problem_of
@@ -46,6 +46,9 @@ NEARBY_SHARE = 0.5
 
 ORDERS = 24
 """Orders of the whole table that are tried."""
+
+SMALL = 3_000
+"""Tables of up to so many cells are put to programs as a whole at once."""
 
 WIDER = ((4, 1_000, 1), (4, 2_000, 4), (6, 3_000, 16), (12, 8_000, 16))
 """Neighbourhoods for programs: cells per line, cells in all, and in how many pieces what is needed may come."""
@@ -159,24 +162,36 @@ def _take_circuits(shown: Shown, cells: Ints, goals: Ints, price: Floats, room: 
 
 
 def _by_programs(shown: Shown, context: Context) -> None:
-    """The cheapest changes that linear programs find in wider and wider neighbourhoods, for the few that are left."""
+    """The cheapest changes that linear programs find, for the few that are left.
+
+    In wider and wider neighbourhoods, which hold cells with room both ways only; then in the whole table.
+    """
     table, near = shown.table, Neighbourhoods(shown.table)
-    for per_line, most, pieces in WIDER:
-        for cell, direction, need in _questions(shown):
-            if context.clock.expired():
-                return
-            if not (shown.open_rise if direction > 0 else shown.open_fall)[cell]:
-                continue
+    for per_line, most, pieces in WIDER if len(table) > SMALL else ():
+        for cell, direction, need in _questions(shown, context.clock):
             around = near.around(cell, -(-need // pieces), shown.suppressed, per_line, most)
             change = CheapestChange(table, shown.suppressed, context.solver, within=around, ground=shown.ground)
-            witness = change.find(cell, direction, need, context.clock.left())
-            if witness is not None:
-                shown.add(witness)
+            _take_change(shown, change, (cell, direction, need), context.clock)
+    if len(shown.open_cells()) and not context.clock.expired():
+        change = CheapestChange(table, shown.suppressed, context.solver, ground=shown.ground)
+        for question in _questions(shown, context.clock):
+            _take_change(shown, change, question, context.clock)
 
 
-def _questions(shown: Shown) -> list[tuple[int, int, int]]:
+def _take_change(shown: Shown, change: CheapestChange, question: tuple[int, int, int], clock: Clock) -> None:
+    witness = change.find(*question, clock.left())
+    if witness is not None:
+        shown.add(witness)
+
+
+def _questions(shown: Shown, clock: Clock) -> Iterator[tuple[int, int, int]]:
+    """Cell, direction and need of what is open when its turn comes, until the time is up."""
     tasks = shown.tasks()
-    return list(zip(tasks.cell.tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True))
+    for cell, direction, need in zip(tasks.cell.tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True):
+        if clock.expired():
+            return
+        if (shown.open_rise if direction > 0 else shown.open_fall)[cell]:
+            yield cell, direction, need
 
 
 def _room(shown: Shown) -> Ints:

@@ -1,0 +1,177 @@
+"""Every method ends in time with a safe pattern, or says that there was no time for a first one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpuga
+from gpuga import anytime
+from gpuga.anytime import in_time, make_safe
+from gpuga.context import GRACE, Clock, Context
+from gpuga.errors import Infeasible, InputError, OutOfTime
+from gpuga.methods import METHODS, find_method
+from gpuga.protection import Found
+from gpuga.safety.audit import judge
+from gpuga.table import Table
+from gpuga.table.plane import plane_of
+from tests.support.linked_tables import linked_table
+from tests.support.small_tables import random_table
+
+DATA = Path(__file__).parent / "data"
+
+LITTLE_TO_DO = ("no_level", "no_level_no_total", "lone_equations", "crossed_pairs", "three_cells", "no_equation")
+
+
+def takes(method: str, table: Table) -> bool:
+    """Whether a method takes a table: some are for two-way tables alone."""
+    return plane_of(table) is not None or "two-dimensional tables:" not in find_method(method).summary
+
+
+class Countdown(Clock):
+    """A clock that shows no time but runs out after so many looks at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(1000.0)
+        self.looks = looks
+
+    def spent(self) -> float:
+        self.looks -= 1
+        return 0.0 if self.looks >= 0 else 2000.0
+
+    def part(self, share: float) -> Clock:
+        return self
+
+    def keeping(self, seconds: float) -> Clock:
+        return self
+
+
+def some_tables() -> list[Table]:
+    rng = np.random.default_rng(11)
+    return [
+        random_table(rng, (5, 5), sensitive=0.2),
+        random_table(rng, (3, 3, 3), sensitive=0.2),
+        linked_table(rng, sensitive=0.2),
+    ]
+
+
+@pytest.mark.parametrize("looks", [0, 3, 30])
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_a_method_whose_time_ends_leaves_a_safe_pattern_or_none(method: str, looks: int) -> None:
+    for table in some_tables():
+        try:
+            found = gpuga.protect(table, method, clock=Countdown(looks))
+        except (OutOfTime, Infeasible):
+            continue
+        except InputError:
+            assert not takes(method, table)
+            continue
+        assert found.audit.safe
+        assert gpuga.audit(table, found.suppressed, intervals=False).safe
+
+
+def never(table: Table, context: Context) -> Found:
+    """A method that does not come to an end in time."""
+    raise OutOfTime("no time")
+
+
+def everything(table: Table, context: Context) -> Found:
+    """A method that finds the dearest pattern."""
+    return Found(table.suppressible.copy())
+
+
+def test_the_first_pattern_stands_in_for_a_method_that_does_not_finish() -> None:
+    for table in some_tables():
+        answer = in_time(never, table, Context(clock=Clock(1000.0)))
+        assert answer.audit.safe
+        assert answer.found.details["pattern"] == "first"
+
+
+def test_an_interrupted_method_without_a_pattern_is_replaced_by_a_first_one() -> None:
+    clock = Clock()
+    clock.interrupt()
+    for table in some_tables():
+        assert in_time(never, table, Context(clock=clock)).audit.safe
+
+
+def test_without_a_limit_no_first_pattern_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(table: Table, context: Context) -> Found:
+        raise AssertionError("nobody asked for it")
+
+    monkeypatch.setattr(anytime, "first_pattern", refuse)
+    table = some_tables()[0]
+    assert in_time(everything, table, Context()).found.details == {}
+
+
+def test_a_pattern_that_came_late_counts_only_if_it_is_cheaper() -> None:
+    table = some_tables()[0]
+    clock = Clock(1000.0)
+
+    def late(table: Table, context: Context) -> Found:
+        clock.interrupt()
+        return everything(table, context)
+
+    assert in_time(late, table, Context(clock=clock)).found.details["pattern"] == "first"
+    punctual = in_time(everything, table, Context(clock=Clock(1000.0)))
+    assert punctual.suppressed.sum() == table.suppressible.sum()
+
+
+def test_a_method_gets_less_time_than_there_is() -> None:
+    seen: list[Clock] = []
+
+    def looks(table: Table, context: Context) -> Found:
+        seen.append(context.clock)
+        return everything(table, context)
+
+    whole = Clock(1000.0)
+    in_time(looks, some_tables()[0], Context(clock=whole))
+    assert seen[0].left() < whole.left() - anytime.RESERVE * 900
+    whole.interrupt()
+    assert seen[0].expired()
+    assert seen[0].interrupted
+
+
+def test_a_finishing_clock_minds_the_limit_and_no_interrupt() -> None:
+    clock = Clock(50.0)
+    clock.interrupt()
+    assert clock.expired()
+    assert 49 < clock.finishing().left() <= 50
+    assert Countdown(0).finishing().left() <= GRACE
+    assert Clock().finishing().left() == float("inf")
+
+
+def test_what_is_not_shown_in_time_is_not_called_safe() -> None:
+    rng = np.random.default_rng(2)
+    table = random_table(rng, (4, 4, 4), sensitive=0.3)
+    with pytest.raises(OutOfTime):
+        make_safe(table, table.forced, Context(clock=Countdown(0)))
+
+
+def test_exactly_determined_secondaries_are_published_and_nothing_else_changes() -> None:
+    table = gpuga.read_table(DATA / "determined_totals.jj")
+    found = gpuga.protect(table, "marginal", protect_secondary=True)
+    assert found.audit.safe
+    assert judge(table, found.suppressed, Context(protect_secondary=True).model).safe
+
+
+@pytest.mark.parametrize(
+    "name", ["no_level", "no_level_no_total", "lone_equations", "crossed_pairs", "three_cells", "no_equation"]
+)
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
+def test_tables_with_next_to_nothing_to_do_are_no_fault(name: str, method: str) -> None:
+    table = gpuga.read_table(DATA / f"{name}.jj")
+    for protect_secondary in (False, True):
+        try:
+            found = gpuga.protect(table, method, protect_secondary=protect_secondary, options=_short(method))
+        except InputError:
+            assert not takes(method, table)
+            return
+        except Infeasible:
+            continue  # the audit with everything suppressed has agreed
+        assert found.audit.safe
+
+
+def _short(method: str) -> dict[str, int]:
+    return {"generations": 2} if any(o.name == "generations" for o in find_method(method).options) else {}
