@@ -43,7 +43,7 @@ SOLVES_IDLE = 6
 LEAST_PURGED = 0.3
 NO_LIMIT = 2**31 - 1
 LEAST_MULTIPLIER = 1e-9
-MOST_WORDS = 2000
+MOST_WORDS = 200_000
 
 Proof = tuple[int, Ints, int]
 """A bound and the reduced costs that go with it, both in units of a power of two, and which."""
@@ -225,9 +225,12 @@ class GeneralRelaxation:
         return [cut.origin for cut, y in zip(self.cuts, dual, strict=True) if y > LEAST_MULTIPLIER and cut.origin]
 
     def said(self) -> list[list[Any]]:
-        """The cuts behind the bound, in the words of the checker; those that take too many are left out."""
+        """The cuts behind the bound, in the words of the checker; where they take too many, the longest are left out."""
         known: dict[int, int] = {}
-        return [spelled(origin) for origin in self.behind if _length(origin, known) <= MOST_WORDS]
+        length = np.array([_length(origin, known) for origin in self.behind], np.float64)
+        order = np.argsort(length, kind="stable")
+        kept = order[np.cumsum(length[order]) <= MOST_WORDS]
+        return [spelled(self.behind[at]) for at in np.sort(kept).tolist()]
 
     def roundings(self) -> int:
         """Add the roundings of kept rows that the point violates."""
