@@ -225,7 +225,7 @@ class GeneralRelaxation:
         return [cut.origin for cut, y in zip(self.cuts, dual, strict=True) if y > LEAST_MULTIPLIER and cut.origin]
 
     def said(self) -> list[list[Any]]:
-        """The cuts behind the bound, in the words of the checker; where they take too many, the longest are left out."""
+        """The cuts behind the bound, in the words of the checker; where they are too many, the longest are left out."""
         known: dict[int, int] = {}
         length = np.array([_length(origin, known) for origin in self.behind], np.float64)
         order = np.argsort(length, kind="stable")
