@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from errno import ENOMEM
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -77,10 +78,21 @@ def run(arguments: list[str]) -> int:
         return _say(fault.format_message(), 2)
     except (KeyboardInterrupt, click.Abort):
         return _say("interrupted", 1)
-    except MemoryError:
-        return _say("the memory of this machine is not enough for this table", 1)
     except Exception as fault:  # the last resort: a sentence instead of a traceback that could show values
+        if _lacks_memory(fault):
+            return _say("the memory of this machine is not enough for this table", 1)
         return _say(f"internal error {type(fault).__name__}: run gpuga --debug ... to see where", 1)
+
+
+def _lacks_memory(fault: BaseException | None) -> bool:
+    """Whether memory ran out: for an array, for a library that is mapped, or behind another fault."""
+    while fault is not None:
+        if isinstance(fault, MemoryError) or (isinstance(fault, OSError) and fault.errno == ENOMEM):
+            return True
+        if isinstance(fault, ImportError) and "cannot map" in str(fault).lower():
+            return True
+        fault = fault.__cause__ or fault.__context__
+    return False
 
 
 def _plain(argument: str) -> bool:

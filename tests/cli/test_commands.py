@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuga.cli import main
 from gpuga.cli.main import COMMANDS, run
 from gpuga.context import Clock
 
@@ -339,3 +340,17 @@ def test_ctrl_c_ends_with_the_best_pattern_or_says_that_there_is_none(tmp_path: 
     assert "Traceback" not in said
     assert running.returncode in (0, 1, 4)
     assert pattern.exists() == (running.returncode == 0)
+
+
+@pytest.mark.parametrize(
+    "fault", [MemoryError(), OSError(12, "Cannot allocate memory"), ImportError("x.so: cannot map zero-fill pages")]
+)
+def test_a_lack_of_memory_is_said_however_it_shows(
+    fault: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("compiling failed") from fault
+
+    monkeypatch.setattr(main.cli, "main", fail)
+    assert main.run(["methods"]) == 1
+    assert "memory" in capsys.readouterr().err
