@@ -36,7 +36,16 @@ ROOMS = {
         ),
         ("tests/bounds",),
     ),
-    "safety": Room(("gpuga/safety/*.py",), ("tests/safety", "tests/test_protect.py")),
+    "safety": Room(
+        ("gpuga/safety/*.py",),
+        (
+            "tests/safety",
+            "tests/circuits/test_exact_changes.py",
+            "tests/circuits/test_requirements.py",
+            "tests/table/test_groups.py",
+            "tests/test_protect.py",
+        ),
+    ),
 }
 EVERYWHERE = (
     "tests/circuits/test_requirements.py",

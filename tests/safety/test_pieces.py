@@ -440,3 +440,42 @@ def test_a_cell_alone_in_its_line_is_exposed_by_it() -> None:
     steep = table_from_array([[1, 20, 30], [40, 50, 60]], sensitive=[[1, 1, 0], [1, 1, 0]], levels="2")
     assert exposure(steep).exposed == (0, 1, 3, 4)  # nothing falls by 2 where one cell holds but 1
     assert initially_exposed(steep).tolist() == [0, 1, 3]
+
+
+def test_two_lines_that_meet_twice_are_taken_together() -> None:
+    """Sum and difference of two hidden cells are published: neither line alone shows a cell, both together do."""
+    cell = np.array([0, 1, 2, 0, 1, 3], np.int32)
+    lines = Lines(np.array([0, 3, 6]), cell, np.array([1, 1, -1, 1, -1, -1]), np.zeros(2, np.int64))
+    level = np.array([2, 0, 0, 0])
+    table = Table.build(
+        np.array([30, 10, 40, 20]), lines, status=np.array([1, 3, 0, 0]), levels=Levels(level, level, 0 * level)
+    )
+    assert initially_exposed(table).tolist() == [0]
+    assert exposure(table).initially_exposed == (0,)
+
+
+def test_a_tie_exposes_nothing_unless_levels_must_be_exceeded() -> None:
+    square = table_from_array([[10, 10], [10, 10]], sensitive=np.ones((2, 2)), levels="10")
+    assert exposure(square).exposed == ()
+    assert exposure(square, strict=True).exposed == (0, 1, 2, 3)
+    assert initially_exposed(square, strict=True).tolist() == [0, 1, 2, 3]
+
+
+def test_the_attackers_interval_is_in_the_users_units() -> None:
+    table = table_from_array([[1.5, 2.5], [3.5, 4.0]], levels="1")
+    verdict = audit(table, np.arange(len(table)) < 4)
+    assert [(c.cell, c.min, c.max) for c in verdict.cells] == [
+        (0, 0, Fraction(4)),
+        (1, 0, Fraction(4)),
+        (2, Fraction(1), Fraction(5)),
+        (3, Fraction(5, 2), Fraction(13, 2)),
+    ]
+    assert all(c.exact for c in verdict.cells)
+    solid = table_from_array(np.full((2, 2, 2), 2.5), levels="1")
+    inside = np.arange(len(solid)) < 8
+    assert {(c.min, c.max) for c in audit(solid, inside).cells} == {(0, 5)}
+    free = table_from_array([2.5, 3.5])
+    assert [(c.min, c.max) for c in audit(free, np.array([True, False, True])).cells] == [
+        (0, None),
+        (Fraction(7, 2), None),
+    ]
