@@ -19,7 +19,7 @@ from tests.mutants.operators import Mutant
 from tests.mutants.rooms import LEFT_OUT, ROOMS, ROOT
 
 SLOWEST = 5.0  # processor seconds, measured; slower tests are not asked
-PATIENCE = 30.0  # seconds of tests that one mutant may take; they are asked quickest first
+PATIENCE = 12.0  # seconds of tests that one mutant may take; they are asked quickest first
 SAVED_EVERY = 30.0
 
 
