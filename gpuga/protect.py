@@ -152,6 +152,6 @@ def _bound(table: Table, context: Context) -> Bound | None:
     if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
         return None
     left = BOUND_SECONDS if context.clock.seconds is None else context.clock.left()
-    if left < LEAST_BOUND_SECONDS:
+    if left < LEAST_BOUND_SECONDS or context.clock.interrupted:
         return None
     return lower_bound(table, replace(context, clock=Clock(left)), whole="no", level_zero="ignore")

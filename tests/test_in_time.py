@@ -12,6 +12,8 @@ from gpuga import anytime
 from gpuga.anytime import in_time, make_safe
 from gpuga.context import GRACE, Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
+from gpuga.evolution.ordering_ga import ordering_ga
+from gpuga.evolution.stopping import Stop
 from gpuga.methods import METHODS, find_method
 from gpuga.protection import Found
 from gpuga.safety.audit import judge
@@ -175,3 +177,18 @@ def test_tables_with_next_to_nothing_to_do_are_no_fault(name: str, method: str) 
 
 def _short(method: str) -> dict[str, int]:
     return {"generations": 2} if any(o.name == "generations" for o in find_method(method).options) else {}
+
+
+@pytest.mark.parametrize("table", some_tables(), ids=["two-way", "three-way", "linked"])
+def test_orderings_keep_time_back_for_completing_the_best(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Clock] = []
+    of = Stop.of
+
+    def watched(context: Context, generations: int | None, patience: int | None) -> Stop:
+        seen.append(context.clock)
+        return of(context, 1, 1)
+
+    monkeypatch.setattr(Stop, "of", watched)
+    clock = Clock(1000.0)
+    ordering_ga(table, Context(clock=clock, options={"variant": "one-p"}))
+    assert seen[0].left() < 0.96 * clock.left()

@@ -23,6 +23,7 @@ from gpuga.evolution.individual import Cost
 from gpuga.evolution.orderings import Evaluator, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.protection import Found
+from gpuga.table.plane import plane_of
 from gpuga.table.table import Table
 
 POPULATION = 10
@@ -59,6 +60,10 @@ class Ordering:
         return twin
 
 
+SEARCH, SEARCH_OF_PATHS = 0.7, 0.95
+"""The shares of a limited time for the search, in general tables and in two-way ones; the rest completes the best."""
+
+
 def ordering_ga(table: Table, context: Context) -> Found:
     """A safe pattern by a genetic algorithm over orderings."""
     return _search(table, context, int(context.option("population", POPULATION)))
@@ -82,7 +87,10 @@ def _search(table: Table, context: Context, size: int) -> Found:
     toolbox.register("replace", replaced)
     context.progress.stage("orderings")
     run = begin(first_population(len(evaluator.items), size, random), toolbox)
-    stop = Stop.of(context, EVALUATIONS // CHILDREN, PATIENCE // CHILDREN)
+    # the best ordering has to be completed as well, which in general tables takes boxes, programs and a clean-up
+    share = SEARCH_OF_PATHS if plane_of(table) is not None else SEARCH
+    searching = replace(context, clock=context.clock.part(share))
+    stop = Stop.of(searching, EVALUATIONS // CHILDREN, PATIENCE // CHILDREN)
     watch = Alike(stop, context)
     evolve(run, toolbox, stop, watch.note, lambda: None)
     found = evaluator.finish(run.best.genes)
