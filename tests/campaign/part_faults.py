@@ -378,7 +378,11 @@ def little_memory(bench: Bench) -> None:
     for megabytes in MEGABYTES:
         out = bench.folder / f"big-{megabytes}.csv"
         words = ["protect", str(big), "--out", str(out), "--method", "hypercube", "--seconds", "15"]
-        ended = run_process(words, seconds=PATIENCE, preexec_fn=_limited(resource.RLIMIT_AS, megabytes * 2**20))
+        try:
+            limit = _limited(resource.RLIMIT_AS, megabytes * 2**20)
+            ended = run_process(words, seconds=120, preexec_fn=limit)
+        except subprocess.TimeoutExpired:
+            raise Fault(f"{megabytes} MB: still running after 120 s of the 15 s it was given") from None
         bench.tally.count(f"memory limit: exit code {ended.code}")
         bench.demand("Traceback" not in ended.err, f"{megabytes} MB: {ended.err[-700:]}")
         bench.demand(ended.code in (0, 1, 2, 4), f"{megabytes} MB: exit {ended.code}: {ended.err[-300:]}")
