@@ -112,6 +112,7 @@ class Context:
     options: Mapping[str, Any] = field(default_factory=dict)
     start: tuple[NDArray[np.bool_], ...] = ()
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
+    first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
 
     @property
     def model(self) -> AttackerModel:

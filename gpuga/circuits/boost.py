@@ -32,6 +32,9 @@ MOST_ENTRIES = 20_000_000
 """A pattern whose elimination fills in beyond this is left to the search."""
 
 ROUNDS, BATCH, ITERATIONS = 4, 16, 400
+FIRST_PATTERNS = 20
+"""In less time than so many first patterns take, no boost is begun: its preparation cannot be cut short."""
+
 WORTHWHILE = 6.0
 """A round takes two or three times as long as its preparation; with less time left than so many, none is begun."""
 
@@ -71,6 +74,8 @@ def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
     """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
     nothing = Boosted(together([]), np.full(len(tasks), -1, np.int64))
     if len(tasks) < LEAST_TASKS or context.whole:  # these tables move by parts of a unit
+        return nothing
+    if context.clock.left() < FIRST_PATTERNS * context.first_seconds:
         return nothing
     begun = context.clock.spent()
     pattern = Pattern.of(table)

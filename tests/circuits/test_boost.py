@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from gpuga.circuits import boost as boosting
-from gpuga.circuits.boost import boost
+from gpuga.circuits.boost import Pattern, boost
 from gpuga.circuits.cover import tasks_for
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
 from gpuga.safety.witness import Ground, hold
+from gpuga.table import Table
 from gpuga.table.generate import smith3d
 from tests.support.small_tables import random_table
 
@@ -50,3 +51,16 @@ def test_a_boosted_pattern_is_safe_and_suppresses_less() -> None:
     found = hypercube(table, Context())
     assert audit(table, found.suppressed, intervals=False).safe
     assert audit(table, found.suppressed, intervals=False, proof=found.proof).solves == 0
+
+
+def test_no_boost_is_begun_where_a_first_pattern_took_much_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(table: Table) -> Pattern:
+        raise AssertionError("there is no time to prepare it")
+
+    table = smith3d((8, 8, 8), 0.3, 0.1, 1)
+    tasks = tasks_for(table, False)
+    monkeypatch.setattr(Pattern, "of", refuse)
+    found = boost(table, tasks, Context(clock=Clock(100.0), first_seconds=10.0))
+    assert (found.proven_by < 0).all()
+    with pytest.raises(AssertionError, match="no time"):
+        boost(table, tasks, Context(clock=Clock(100.0), first_seconds=1.0))
