@@ -479,3 +479,36 @@ def test_the_attackers_interval_is_in_the_users_units() -> None:
         (0, None),
         (Fraction(7, 2), None),
     ]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_is_not_safe_is_refuted_and_not_left_undecided(strict: bool) -> None:
+    rng = np.random.default_rng(11)
+    refuted = 0
+    for _ in range(12):
+        table = random_table(rng, (3, 3, 2), sensitive=0.2, sliding=True)
+        verdict = audit(table, random_pattern(rng, table, 0.3), strict=strict, intervals=False)
+        assert verdict.undecided == ()
+        refuted += len(verdict.unsafe)
+    assert refuted > 20
+
+
+def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
+    from gpuga.safety.boxes import BoxSearch, box_grid
+    from gpuga.safety.tasks import Tasks
+    from gpuga.table.groups import with_groups
+
+    plain = table_from_array(np.full((3, 3), 10**12))
+    none = np.zeros(2, np.int64)
+    table = with_groups(plain, [[0, 4, 8], [1, 2]], Levels(none, none + 1, none))
+    grid = box_grid(table)
+    assert grid is not None
+    need = 10**11
+    tasks = Tasks(np.array([0, 4], np.int32), np.array([1, -1], np.int8), np.array([need, need]))
+    covered, boxes = BoxSearch(grid, table.forced).protect(tasks)
+    assert covered.all()
+    assert hold(Ground.of(table, np.ones(len(table), bool)), boxes).all()
+    moved = [dict(zip(*(part.tolist() for part in boxes.one(w)[:2]), strict=True)) for w in range(2)]
+    assert moved[0][0] == need
+    assert moved[1][4] == -need
+    assert any(abs(change.get(len(plain), 0)) >= need for change in moved)
