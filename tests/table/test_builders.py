@@ -195,6 +195,16 @@ def test_in_linked_tables_the_stricter_statuses_and_bounds_and_the_larger_levels
     assert len(table.lines) == 2
 
 
+def test_open_bounds_stay_open_in_linked_tables() -> None:
+    columns = {"r": ["a", "b"], "value": [3, 4], "status": ["u", "s"], "upper": [1, None]}
+    endless = columns | {"lb": ["-inf", "-infinity"], "ub": ["inf", "+infinity"]}
+    table = link([table_from_frame(endless), table_from_frame(endless)]).table
+    assert table.lb.tolist()[:2] == [-INFINITE] * 2
+    assert table.ub.tolist() == [INFINITE] * 3
+    far = link([table_from_frame(columns | {"lb": [-(10**11), None]}), table_from_frame(endless)]).table
+    assert far.lb[0] == -(10**11) * far.scale
+
+
 def test_what_was_suppressed_before_stays_so_in_linked_tables_and_contradictions_are_refused() -> None:
     tables = {
         letter: table_from_frame({"r": ["a", "b"], "value": [3, 4], "status": [letter, "s"], "upper": [1, None]})

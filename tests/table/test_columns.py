@@ -54,6 +54,7 @@ def test_sensitive_cells_may_be_marked_by_numbers_or_words(words: list[Any]) -> 
         ({"contributors": [1, 2, 3, -4]}, "contributors", 3),
         ({"contributors": [0, -2, 3, 4]}, "contributors", 1),
         ({"contributors": [1, 2, 3, 1.5]}, "contributors", None),
+        ({"contributors": [1, 0, 3, 1.5]}, "contributors", None),
         ({"value": [0, 25, 31, 47]}, "status", 0),
         ({"lb": [10, None, None, None], "ub": [10, None, None, None]}, "lb", 0),
         ({"lb": [11, None, None, None]}, "lb", 0),

@@ -10,7 +10,7 @@ import pytest
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Ground, hold
-from gpuga.table.crossing import Axis, Crossing, crossing_of
+from gpuga.table.crossing import Axis, Crossing, _Kinds, crossing_of
 from gpuga.table.generate import smith2d, smith3d
 from gpuga.table.grid import csr_lines
 from gpuga.table.table import Lines, Table
@@ -159,3 +159,14 @@ def test_equations_that_are_no_sums_are_no_crossing(coef: list[int], rhs: int) -
     assert crossing_of(table) is None
     plain = Lines(np.array([0, 3]), np.arange(3, dtype=np.int32), np.array([1, 1, -1]), np.zeros(1, np.int64))
     assert crossing_of(Table.build(np.array([3, 5, 8]), plain)) is not None
+
+
+def test_kinds_of_lines_that_span_squares_most_seldom_are_taken_together() -> None:
+    squares, tries = np.array([[0, 1, 1], [1, 0, 2], [1, 2, 0]]), np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]])
+    fewer = _Kinds(np.array([0, 1, 2, 2, 1]), squares, tries).fewer()  # 1 of 1, 1 of 2, 2 of 3
+    assert fewer.count == 2
+    assert fewer.number.tolist() == [0, 1, 0, 0, 1]
+    assert fewer.squares[0, 1] == 3
+    assert fewer.tries[0, 1] == 4
+    untried = _Kinds(np.array([0, 1, 2]), np.zeros((3, 3), int), np.array([[0, 0, 0], [0, 0, 5], [0, 5, 0]])).fewer()
+    assert untried.number.tolist() == [0, 1, 1]

@@ -122,3 +122,13 @@ def test_levels_are_rounded_up_to_a_unit(rule: str, value: int, scale: int, leve
 def test_levels_of_large_values_are_exact(value: int, percent: int) -> None:
     level = int(parse_rule(f"{percent}%").levels(np.array([value]), 1)[0])
     assert 0 <= Fraction(level) - Fraction(value * percent, 100) < 1
+
+
+@pytest.mark.parametrize(
+    ("word", "bound"),
+    [("inf", 1), ("+inf", 1), ("Infinity", 1), ("+INFINITY", 1), ("-inf", -1), ("-infinity", -1), ("-Inf", -1)],
+)
+def test_words_for_no_bound(word: str, bound: int) -> None:
+    assert decimals([word, "3"], "ub", infinite=True).bounds(1).tolist() == [bound * INFINITE, 30]
+    with pytest.raises(InputError):
+        decimals([word], "value")
