@@ -31,6 +31,9 @@ RESERVE, MOST_RESERVE = 0.02, 0.4
 WRITING = 0.5
 """Writing takes at most this share of the time that reading took."""
 
+COLLECTING = 0.5
+"""Putting a method's circuits together takes about this share of the time that finding the first ones took."""
+
 AUDITS = 3.0
 """The audit of a method's pattern is expected to take at most so many times as long as that of the first one."""
 
@@ -84,7 +87,7 @@ def in_time(run: Run, table: Table, context: Context) -> Answer:
 def _kept(clock: Clock, reading: float, first: First) -> float:
     """Seconds that are kept for the audit, the bound and the writing of what a method finds."""
     assert clock.seconds is not None, "only limited time is kept"
-    expected = WRITING * reading + AUDITS * first.auditing
+    expected = WRITING * reading + AUDITS * first.auditing + COLLECTING * first.finding
     return min(max(expected, RESERVE * clock.seconds), MOST_RESERVE * clock.left())
 
 

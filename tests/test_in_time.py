@@ -12,6 +12,7 @@ from gpuga import anytime
 from gpuga.anytime import in_time, make_safe
 from gpuga.context import GRACE, Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
+from gpuga.evolution import circuits_ga
 from gpuga.evolution.ordering_ga import ordering_ga
 from gpuga.evolution.stopping import Stop
 from gpuga.methods import METHODS, find_method
@@ -192,3 +193,12 @@ def test_orderings_keep_time_back_for_completing_the_best(table: Table, monkeypa
     clock = Clock(1000.0)
     ordering_ga(table, Context(clock=clock, options={"variant": "one-p"}))
     assert seen[0].left() < 0.96 * clock.left()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_seeds_are_mixed_only_as_far_as_the_time_allows(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(circuits_ga, "QUICKLY_MIXED", 0)
+    monkeypatch.setattr(circuits_ga, "MIXING", share)
+    table = some_tables()[1]
+    found = gpuga.protect(table, "circuits", clock=Clock(1000.0), options={"generations": 1, "population": 20})
+    assert found.audit.safe

@@ -44,6 +44,9 @@ ELITE = 16
 MOST_CIRCUITS = 100_000
 """A larger pool is cut down to what the population uses."""
 
+MIXING, BLENDS_AT_ONCE, QUICKLY_MIXED = 0.2, 8, 500_000
+"""The share of a limited time in which seeds are mixed, so many at once; and genes that need no look at the clock."""
+
 INGREDIENTS = ("lp", "variety", "crossover", "redundancy", "destroy", "dissimilarity", "polish")
 """What can be switched off (option `without`), to see what each contributes."""
 
@@ -245,14 +248,24 @@ class Circuits:
                 found += self._seeded(self.workshop.guided_seeds(self.stream))
         size = max(2, min(size, most_counts // max(1, self.pool.width)))
         found = self._cheapest_seeds(found, size)
-        # at the end of the time there is nothing left to mix for
-        blends = self._blends(np.stack(found), 0 if self.context.clock.expired() else size - len(found))
+        blends = self._blends_in_time(np.stack(found), size - len(found))
         return [Individual(row) for row in (*found, *blends)]
 
     def _cheapest_seeds(self, found: list[Genes], size: int) -> list[Genes]:
         costs = [int(self.pool.weight[self.pool.union(genes)].sum()) for genes in found]
         order = np.argsort(costs, kind="stable")[:size]
         return [found[z] for z in sorted(order.tolist())]
+
+    def _blends_in_time(self, genes: Genes, count: int) -> Genes:
+        """As many mixtures as a share of a limited time allows; all of them where they are quickly made."""
+        clock = self.context.clock
+        if clock.seconds is None or count * genes.shape[1] <= QUICKLY_MIXED:
+            return self._blends(genes, count)
+        made, until = [genes[:0]], (1 - MIXING) * clock.left()
+        while count > 0 and clock.left() > until and not clock.expired():
+            made.append(self._blends(genes, min(count, BLENDS_AT_ONCE)))
+            count -= BLENDS_AT_ONCE
+        return np.concatenate(made)
 
     def _blends(self, genes: Genes, count: int) -> Genes:
         """Mixtures of three seeds each, with the pool's best circuits (int32[count, T])."""
