@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover, impossible, tasks_for
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, Infeasible, OutOfTime
 from gpuga.heuristics.first import first_pattern
@@ -152,6 +152,7 @@ def make_safe(
     suppressed = np.asarray(suppressed, bool) | table.forced
     check_pattern(table, suppressed)
     repaired: set[int] = set()
+    everything = False
     while True:
         context.progress.stage("audit")
         verdict = judge(table, suppressed, context.model, proof=proof, context=context)
@@ -160,12 +161,19 @@ def make_safe(
         if context.clock.expired():
             raise OutOfTime("time ran out before the pattern was shown to be safe; allow more with --seconds")
         unsafe = np.array(verdict.unsafe, np.int64)
-        if not set(verdict.unsafe) - repaired:
-            raise GpugaError("the pattern could not be repaired: cells that were protected fail the audit")
-        repaired |= set(verdict.unsafe)
         loose = unsafe[~table.forced[unsafe]]
+        if not set(verdict.unsafe) - repaired:
+            # what is published because it is determined comes back to protect something else: from everything
+            # suppressed, only publishing is left, and it ends
+            if everything and set(verdict.unsafe) <= set(verdict.undecided):
+                raise GpugaError("the pattern could not be repaired: no exact answer was found for some cells")
+            if everything:
+                raise impossible(table, unsafe[table.forced[unsafe]].tolist())
+            everything, repaired, suppressed = True, set(), table.suppressible.copy()
+            continue
+        repaired |= set(verdict.unsafe)
         suppressed[loose] = False
-        if len(loose) < len(unsafe):
+        if len(loose) < len(unsafe) and not everything:
             suppressed = _repaired(table, suppressed, unsafe[table.forced[unsafe]].tolist(), context)
 
 

@@ -16,6 +16,9 @@ SHARE = 0.5
 """How much of what is left a population may take; the rest is for tables, programs and kernels."""
 
 
+LEAST = 400 * 2**20
+"""With fewer bytes than this left, no large matrix is factorised."""
+
 MACHINE, GROUP, PROCESS = Path("/proc/meminfo"), Path("/sys/fs/cgroup"), Path("/proc/self/statm")
 """Where Linux tells it."""
 
@@ -24,6 +27,11 @@ def available() -> int:
     """Bytes that this process can still get: of the machine, of its control group, of its own limit."""
     found = [_of_machine(), _of_group(), _of_process()]
     return min((number for number in found if number is not None), default=sys.maxsize)
+
+
+def short() -> bool:
+    """Whether so little is left that factorising a large matrix could fail: its library does not survive that."""
+    return available() < LEAST
 
 
 def check_population(table: Table, population: int) -> None:

@@ -15,6 +15,7 @@ from gpuga.protect import protect
 from gpuga.safety.audit import audit
 from gpuga.safety.exposure import exposure
 from gpuga.table import Levels, Status, Table
+from gpuga.table.table import Lines
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_table
 
@@ -119,3 +120,14 @@ def test_what_cannot_be_protected_is_named() -> None:
     with pytest.raises(Infeasible) as fault:
         protect(replace(table, status=status), "hypercube")
     assert set(fault.value.cells) <= set(table.sensitive.tolist())
+
+
+def test_a_cell_suppressed_beforehand_that_nothing_moves_cannot_be_protected() -> None:
+    # cell 2 is known from an equation of its own, and must not be exactly determined
+    lines = Lines(np.array([0, 2, 3]), np.array([0, 1, 2], np.int32), np.array([1, -1, 1]), np.array([0, 5]))
+    status = np.array([1, 0, 3], np.uint8)
+    level = np.array([2, 0, 0])
+    table = Table.build(np.array([9, 9, 5]), lines, status=status, levels=Levels(level, level, np.zeros(3, np.int64)))
+    assert protect(table, "incremental").audit.safe
+    with pytest.raises(Infeasible, match="cell 2"):
+        protect(table, "incremental", protect_secondary=True)

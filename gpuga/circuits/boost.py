@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 from gpuga.context import Context
 from gpuga.kernels import Backend, Equations, get_backend
 from gpuga.lp.projection import Floats, Kernel
+from gpuga.memory import short
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
@@ -73,7 +74,7 @@ def boosted_for(table: Table, tasks: Tasks, context: Context) -> Boosted:
 def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
     """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
     nothing = Boosted(together([]), np.full(len(tasks), -1, np.int64))
-    if len(tasks) < LEAST_TASKS or context.whole:  # these tables move by parts of a unit
+    if len(tasks) < LEAST_TASKS or context.whole or short():  # these tables move by parts of a unit
         return nothing
     if context.clock.left() < FIRST_PATTERNS * context.first_seconds:
         return nothing

@@ -123,7 +123,9 @@ class CheapestChange:
         lower = np.zeros(2 * count)
         upper = np.minimum(upper, MULTIPLE * need).astype(np.float64)
         fixed, other = (column, column + count) if direction > 0 else (column + count, column)
-        lower[fixed], upper[fixed], upper[other] = need, need, 0.0
+        lower[fixed], upper[other] = need, 0.0  # it may have to go further: parities
+        if upper[fixed] < need:
+            return None
         zeros, both, cost = np.zeros(self._both_ways.shape[0]), self._both_ways, np.maximum(self._cost(), LEAST_COST)
         start, index = both.indptr.astype(np.int32), both.indices.astype(np.int32)
         model = Model(

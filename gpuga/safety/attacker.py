@@ -133,31 +133,34 @@ class Attacker:
         The witness is exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
         """
         if need is not None:  # small changes are found quickly, and nearly always suffice
-            reach = self._in_whole(cell, direction, need, NEAR * need, seconds)
-            if reach.attained >= need:
-                return reach
-        return self._in_whole(cell, direction, need, FARTHEST_WHOLE, seconds)
+            for far in (NEAR * need, FARTHEST_WHOLE):
+                reach = self._in_whole(cell, direction, need, far, seconds)
+                if reach.attained >= need:
+                    return reach
+        return self._in_whole(cell, direction, None, FARTHEST_WHOLE, seconds)
 
-    def _in_whole(self, cell: int, direction: int, need: int | None, far: int, seconds: float) -> Reach:
-        """The same with no cell moving further than `far`."""
+    def _in_whole(self, cell: int, direction: int, least: int | None, far: int, seconds: float) -> Reach:
+        """The farthest move of a cell (or one by `least` or more) with no cell moving further than `far`."""
         column = int(self.column[cell])
         low, high = np.maximum(-self.down, -far), np.minimum(self.up, far)
-        if need is not None and direction > 0:
-            high[column] = min(need, int(high[column]))
-        elif need is not None:
-            low[column] = max(-need, int(low[column]))
         cost = np.zeros(len(self.cells))
         cost[column] = direction
+        if least is not None:
+            if int((high if direction > 0 else -low)[column]) < least:
+                return Reach(Fraction(0), None, None)
+            (low if direction > 0 else high)[column] = direction * least
+            cost = -cost
         zeros = np.zeros(self.matrix.shape[0])
         model = Model(cost, low.astype(float), high.astype(float), zeros, zeros, *self._compressed(), maximise=True)
         self.solves += 1
         answer = solve_whole(model, seconds, NODES)
-        proven = answer.status is Status.OPTIMAL
+        proven = answer.status is Status.OPTIMAL and least is None
         if not len(answer.x):
             return Reach(Fraction(0), None, None)
-        witness = self._inside((np.rint(answer.x).astype(np.int64), 1))
+        moves = np.rint(answer.x).astype(np.int64)
+        witness = self._inside((moves, 1))
         if witness is None or witness.denominator[0] != 1:
-            return Reach(Fraction(0), None, Fraction(0) if proven and not np.rint(answer.x).any() else None)
+            return Reach(Fraction(0), None, Fraction(0) if proven and not moves.any() else None)
         attained = self._moved(witness, column, direction)
         return Reach(attained, witness, attained if proven else None)
 

@@ -14,8 +14,10 @@ import numpy as np
 from numba import njit
 
 from gpuga import compiling
+from gpuga.kernels.logic.compile import survive_damaged_caches
 
 compiling.watch()
+survive_damaged_caches()
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,12 +12,36 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core.caching import FunctionCache
 
 # What numba infers for a scalar that comes out of an array; mypy cannot know it.
 Integer = Any
 Truth = Any
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def survive_damaged_caches() -> None:
+    """Let a compiled function that cannot be read back from disk be compiled again, instead of ending the run.
+
+    A crash, a full disk or another version can leave half a file behind; numba takes only a missing one for a miss.
+    """
+    if getattr(FunctionCache.load_overload, "survives", False):
+        return
+    load = FunctionCache.load_overload
+
+    def load_or_compile(self: Any, *arguments: Any) -> Any:
+        try:
+            return load(self, *arguments)
+        except Exception:  # unpickling a damaged file can raise anything
+            self.flush()  # an empty index in its place
+            return None
+
+    load_or_compile.survives = True  # type: ignore[attr-defined]
+    FunctionCache.load_overload = load_or_compile
+
+
+survive_damaged_caches()
 
 
 whole: Callable[[Any], int] = cast(Any, np.int64)

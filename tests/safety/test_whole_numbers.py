@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 import gpuga
 from gpuga.errors import InputError
 from gpuga.safety.model import in_whole_units
-from gpuga.table.table import INFINITE, Table
+from gpuga.table.table import INFINITE, Levels, Lines, Table
 
 DATA = Path(__file__).parent / "data"
 
@@ -100,3 +100,22 @@ def test_fractions_are_no_whole_numbers() -> None:
         gpuga.protect(table, whole="yes")
     with pytest.raises(InputError, match="none of auto, yes, no"):
         gpuga.audit(table, table.suppressible, whole="maybe")
+
+
+def test_a_whole_move_that_can_only_pass_the_level_counts() -> None:
+    # 2 x = y: y moves by twos, so a level of 3 is shown by 4
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([2, -1]), np.zeros(1, np.int64))
+    zeros, level = np.zeros(2, np.int64), np.array([0, 3])
+    table = Table.build(
+        np.array([10, 20]), lines, status=np.array([0, 1], np.uint8), levels=Levels(level, level, zeros)
+    )
+    assert gpuga.audit(table, np.ones(2, bool), whole="yes", intervals=False).safe
+    assert gpuga.protect(table, "incremental", whole="yes").audit.safe
+    narrow = Table.build(
+        np.array([10, 20]),
+        lines,
+        status=np.array([0, 1], np.uint8),
+        ub=np.array([11, 30]),
+        levels=Levels(level, level, zeros),
+    )
+    assert not gpuga.audit(narrow, np.ones(2, bool), whole="yes", intervals=False).safe
