@@ -111,11 +111,5 @@ def test_a_whole_move_that_can_only_pass_the_level_counts() -> None:
     )
     assert gpuga.audit(table, np.ones(2, bool), whole="yes", intervals=False).safe
     assert gpuga.protect(table, "incremental", whole="yes").audit.safe
-    narrow = Table.build(
-        np.array([10, 20]),
-        lines,
-        status=np.array([0, 1], np.uint8),
-        ub=np.array([11, 30]),
-        levels=Levels(level, level, zeros),
-    )
+    narrow = Table.build(value, lines, status=status, ub=np.array([11, 30]), levels=levels)
     assert not gpuga.audit(narrow, np.ones(2, bool), whole="yes", intervals=False).safe
