@@ -105,10 +105,9 @@ def test_fractions_are_no_whole_numbers() -> None:
 def test_a_whole_move_that_can_only_pass_the_level_counts() -> None:
     # 2 x = y: y moves by twos, so a level of 3 is shown by 4
     lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([2, -1]), np.zeros(1, np.int64))
-    zeros, level = np.zeros(2, np.int64), np.array([0, 3])
-    table = Table.build(
-        np.array([10, 20]), lines, status=np.array([0, 1], np.uint8), levels=Levels(level, level, zeros)
-    )
+    levels = Levels(np.array([0, 3]), np.array([0, 3]), np.zeros(2, np.int64))
+    value, status = np.array([10, 20]), np.array([0, 1], np.uint8)
+    table = Table.build(value, lines, status=status, levels=levels)
     assert gpuga.audit(table, np.ones(2, bool), whole="yes", intervals=False).safe
     assert gpuga.protect(table, "incremental", whole="yes").audit.safe
     narrow = Table.build(value, lines, status=status, ub=np.array([11, 30]), levels=levels)
