@@ -13,6 +13,7 @@ import pytest
 from gpuga.errors import InputError
 from gpuga.files import csv as csv_files
 from gpuga.files import parquet, source
+from gpuga.files.atomic import is_device
 from gpuga.files.csv import line_of_row, parse_sheet, write_csv
 from gpuga.files.hrc import read_hierarchy, write_hierarchy
 from gpuga.files.jj import jj_indices, parse_jj, write_jj
@@ -288,3 +289,51 @@ def test_a_suffix_decides_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
         write_table(full_table(), tmp_path / "t.xlsx")
     with pytest.raises(InputError, match="without dimensions"):
         write_table(jj(JJ), tmp_path / "t.csv")
+
+
+TWO = (
+    "0\n5\n0 5 5 u 0 99 1 1 0\n1 7 7 s 0 99 0 0 0\n2 12 12 s 0 99 0 0 0\n3 3 3 s 0 99 0 0 0\n4 15 15 s 0 99 0 0 0\n"
+    "2\n0 3 : 2 (-1) 0 (1) 1 (1)\n0 3 : 4 (-1) 2 (1) 3 (1)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("4 15 15", "4 16 15", "line 10: equation 1 does not add up"),
+        ("2 12 12 s", "2 13 12 s", "line 9: equation 0 does not add up"),
+        ("0 3 : 4", "x 3 : 4", "line 10, field rhs"),
+        ("0 3 : 2", "x 3 : 2", "line 9, field rhs"),
+        ("4 (-1) 2", "4 (-1) 8", "line 10.*no cell 8"),
+        ("2 (1) 3 (1)", "2 (1) 2 (1)", "line 10.*twice"),
+        ("2 (1) 3 (1)", "2 (1) 3 (y)", "line 10.*sign"),
+    ],
+)
+def test_a_fault_in_an_equation_is_named_with_its_line(old: str, new: str, says: str) -> None:
+    assert len(jj(TWO).lines) == 2
+    with pytest.raises(InputError, match=says):
+        jj(TWO.replace(old, new, 1))
+
+
+def test_devices_and_pipes_are_told_from_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text("")
+    assert [is_device(p) for p in (tmp_path / "pipe", "/dev/null", tmp_path / "file", tmp_path, tmp_path / "none")] == [
+        True, True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_a_parquet_file_may_claim_as_much_as_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet.write_arrow(pyarrow.table({"r": ["a", "b"], "value": [1, 2]}), tmp_path / "t.parquet")
+    import pyarrow.parquet as files
+
+    held = files.ParquetFile(tmp_path / "t.parquet").metadata
+    size = sum(held.row_group(i).total_byte_size for i in range(held.num_row_groups))
+    for name, most in (("MOST_BYTES", size), ("MOST_ROWS", 2), ("MOST_FIELDS", 4)):
+        with monkeypatch.context() as patched:
+            patched.setattr(parquet, name, most)
+            assert parquet.read_arrow(tmp_path / "t.parquet").num_rows == 2
+            patched.setattr(parquet, name, most - 1)
+            with pytest.raises(InputError, match="claims"):
+                parquet.read_arrow(tmp_path / "t.parquet")

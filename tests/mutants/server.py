@@ -30,6 +30,7 @@ from tests.mutants.rooms import ROOMS, ROOT
 
 MODULE_LEVEL = "module"  # the change is outside every function: only a new process will do
 GRACE, SLOWER = 2.0, 6.0  # a test has this many seconds and this many times its usual processor time
+WAITING = 12.0  # and so many times that by the clock on the wall, for whoever waits for what never comes
 
 
 def functions_of(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -176,7 +177,7 @@ class Server:
 
         status, said = self._forked(child)
         if os.WIFSIGNALED(status):
-            slow = os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGXCPU)
+            slow = os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM)
             return {"verdict": "noticed", "by": "timeout" if slow else f"signal {os.WTERMSIG(status)}"}
         return {"verdict": "noticed", "by": said} if os.WEXITSTATUS(status) else {"verdict": "survived"}
 
@@ -187,6 +188,7 @@ class Server:
             import coverage
 
             signal.setitimer(signal.ITIMER_PROF, request["limit"])
+            signal.setitimer(signal.ITIMER_REAL, WAITING * request["limit"])
             measure = coverage.Coverage(data_file=None, config_file=False, include=request["files"])
             measure.start()
             passed = self._passes(request["measure"])
@@ -229,8 +231,9 @@ class Server:
 
 
 def _limit(seconds: float) -> None:
-    """End this process by a signal when a test takes much longer than it usually does (processor time)."""
+    """End this process by a signal when a test takes much longer than it usually does, working or waiting."""
     signal.setitimer(signal.ITIMER_PROF, GRACE + SLOWER * seconds)
+    signal.setitimer(signal.ITIMER_REAL, WAITING * (GRACE + SLOWER * seconds))
 
 
 def _silence() -> None:
