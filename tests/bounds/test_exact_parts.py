@@ -76,7 +76,7 @@ def random_cuts(problem: PlaneProblem, rng: np.random.Generator, count: int) -> 
 def test_a_certificate_is_the_sum_in_rationals_rounded_to_its_safe_side(seed: int, step_: int) -> None:
     rng = np.random.default_rng(seed)
     problem = small_problem(seed)
-    cuts = random_cuts(problem, rng, 6)
+    cuts = sorted(random_cuts(problem, rng, 6), key=lambda cut: -len(getattr(cut, "cover", ())))
     multipliers = np.where(rng.random(len(cuts)) < 0.3, -1.0, rng.exponential(9, len(cuts)))
     found = certify(problem, cuts, multipliers, step_)
     unit = Fraction(1, 2**found.shift)
@@ -150,6 +150,23 @@ def test_a_programs_bound_holds_at_every_node_for_every_point_that_meets_its_row
         program.fix_one(at, 0.0, 0.0)
         without = [cost for cost, point in zip(costs, points, strict=True) if not point[at]]
         assert program.solve() <= min(without, default=program.weight.sum() + 1)
+
+
+def test_a_programs_bound_is_its_proof_rounded_up_to_what_costs_can_be() -> None:
+    table = random_plane_table(4, 4, 1, largest=30, sensitive=0.15)
+    problem = plane_problem(table.in_units(table.scale, 6 * table.weight_scale), Context())
+    relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
+    assert relaxation.step % 6 == 0
+    places = np.flatnonzero(problem.candidate.ravel())
+    program = Program(relaxation, places, int(problem.weight.sum()) + 1)
+    assert program.proof.total == 0
+    program.add(random_cuts(problem, np.random.default_rng(1), 5))
+    bound = program.solve()
+    proven = Fraction(program.proof.total, 2**program.proof.shift)
+    assert bound > 0
+    assert bound == ceil(ceil(proven) / Fraction(relaxation.step)) * relaxation.step
+    assert abs(float(proven) - program.objective * program.unit) < 1e-3
+    assert program.idle.min() == 0
 
 
 def test_a_program_drops_rows_that_bear_on_nothing_and_takes_them_back() -> None:
@@ -249,6 +266,22 @@ def test_roundings_that_are_found_are_violated_as_they_say_and_beat_all_covers()
         divided += made.divisor < need
         covered += len(made.cover) > 0
     assert min(seen, divided, covered) > 10
+
+
+def test_roundings_of_many_cuts_at_once_are_those_of_each_alone() -> None:
+    rng = np.random.default_rng(7)
+    rows, width = 50, 12
+    net = Network(rng.integers(3, 9, (rows, width)), np.zeros((rows, width), np.int64))
+    needs = (net.forth.sum(1) * 9 // 10).tolist()
+    one = np.eye(rows, dtype=np.uint8)
+    cuts = [plain_cut(one[i], np.zeros(width, np.uint8), need) for i, need in enumerate(needs)]
+    x = np.sort(rng.random(rows * width) * 0.5 + 0.45)[::-1]
+    places = rng.permutation(rows * width)
+    together = violated_roundings(net, cuts, stacked(cuts), places, x, -0.9)
+    assert sum(len(cut.cover) for _, cut in together) > 256
+    alone = [pair for cut in cuts for pair in violated_roundings(net, [cut], stacked([cut]), places, x, -0.9)]
+    assert [v for v, _ in together] == sorted((v for v, _ in together), reverse=True)
+    assert sorted(cut.key for _, cut in together) == sorted(cut.key for _, cut in alone)
 
 
 def miss(cut, net: Network, x: np.ndarray) -> float:
@@ -409,6 +442,7 @@ def test_a_row_that_is_divided_asks_for_nothing_or_for_something_that_holds() ->
     assert rounded_row(np.array([5, 7, 2]), 10, np.array([False, False, False]), 5)[1] == 0
     made, asked = rounded_row(np.array([5, 7, 2]), 7, np.array([False, False, True]), 99)
     assert (made[:2].tolist(), asked) == ([1, 1], 1)
+    assert rounded_row(np.array([5, 7]), 4, np.array([True, True]), 99)[1] == 0  # the cover carries more than is asked
     row = LineCut(np.array([4, 6, 9]), np.array([5, 7, 2]), 7)
     assert row.violation(np.where(np.arange(10) == 4, 0.5, 0.0)) == (7 - 2.5) / 7
     assert row.scale == 7
@@ -490,6 +524,15 @@ def test_multipliers_become_whole_numbers_in_lowest_terms() -> None:
     exact = np.zeros(len(table), np.int64)
     np.add.at(exact, table.lines.cell, table.lines.coef * (dual * 4).astype(np.int64)[table.lines.line_of_entry])
     assert found.of_cells.tolist() == exact.tolist()
+    even = whole_product(table, np.array([0.0, -6.0, 0.0, 4.0, 0.0, 0.0]))
+    assert even.y.tolist() == [3, -2]
+    assert np.abs(even.of_cells).max() == 10 or np.abs(even.of_cells).max() == 6
+    odd = np.array([np.sqrt(2), 0.0, -np.pi, 0.0, 0.0, 0.0])  # no fractions: nearby ones in parts of a unit
+    found = whole_product(table, odd)
+    assert np.allclose(found.y / found.y[0], odd[[0, 2]] / odd[0], atol=2e-3)
+    nearby = np.zeros(len(table))
+    np.add.at(nearby, table.lines.cell, table.lines.coef * odd[table.lines.line_of_entry])
+    assert np.allclose(found.of_cells / 1024, nearby, atol=2e-3)
     nothing = whole_product(table, np.zeros(6))
     assert not len(nothing.line)
     assert not nothing.of_cells.any()
