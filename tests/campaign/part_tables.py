@@ -32,6 +32,8 @@ SECONDS_PER_STEP = 240  # the very first ones compile
 SECONDS = 4.0  # for a method; its generations end it long before
 TRIED_BY_HAND = 12  # tables with at most so many free cells have their optimum looked for
 
+WITH_A_METHOD, BY_COMMAND = 0.25, 0.01  # methods and processes take far longer than verdicts
+
 PLANE_ONLY = {"heurgene", "gensup", "gapn", "shortest-path", "castro", "pbp"}
 OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "circuits": ({"generations": 2, "population": 6}, {"generations": 1}),
@@ -162,7 +164,7 @@ def _reading(rng: Random, entered: Entered) -> Reading:
 def _judged(one: Step) -> None:
     problem, rng = one.problem, one.rng
     patterns = [problem.everything, *(_random_pattern(problem, rng) for _ in range(2))]
-    protected = _protected(one)
+    protected = _protected(one) if rng.random() < WITH_A_METHOD else None
     if protected is not None:
         patterns.append(protected[0])
         extra = sorted(protected[0] - problem.forced)
@@ -188,7 +190,7 @@ def _judged(one: Step) -> None:
         _check_exposure(one)
     if rng.random() < 0.1:
         _check_round_trip(one)
-    if one.entered.path is not None and rng.random() < 0.08:
+    if one.entered.path is not None and rng.random() < BY_COMMAND:
         _check_command_line(one)
 
 
