@@ -38,6 +38,9 @@ FAR = 2**58
 FARTHEST_WHOLE = 2**40
 """How far cells may move in an integer program: beyond that its floats could not tell whole numbers."""
 
+FARTHEST_NEAR = 2**16
+"""How far a whole move is looked for from a linear one."""
+
 NEAR = 8
 """A change in whole numbers is first looked for among those that move no cell by more than so many times the level."""
 
@@ -154,10 +157,36 @@ class Attacker:
         model = Model(cost, low.astype(float), high.astype(float), zeros, zeros, *self._compressed(), maximise=True)
         self.solves += 1
         answer = solve_whole(model, seconds, NODES)
-        proven = answer.status is Status.OPTIMAL and least is None
+        everywhere = bool(((self.up <= far) & (self.down <= far)).all())
+        proven = answer.status is Status.OPTIMAL and least is None and everywhere
+        return self._whole_answer(answer, np.zeros(len(self.cells), np.int64), column, direction, proven)
+
+    def whole_near(self, cell: int, direction: int, reach: Reach, seconds: float = float("inf")) -> Reach:
+        """The farthest whole move near the linear one; proven where it comes within a unit of the linear bound."""
+        column = int(self.column[cell])
+        if reach.witness is None or reach.bound is None:
+            return Reach(Fraction(0), None, None)
+        moved, amounts, denominator = reach.witness.one(0)
+        base = np.zeros(len(self.cells), np.int64)
+        base[self.column[moved]] = amounts // denominator
+        missed = -IntegerProgram(self.matrix, -self.down, self.up).times(base)
+        if np.abs(missed).max(initial=0) >= FARTHEST_WHOLE:
+            return Reach(Fraction(0), None, None)
+        low, high = np.maximum(-self.down - base, -FARTHEST_NEAR), np.minimum(self.up - base, FARTHEST_NEAR)
+        cost = np.zeros(len(self.cells))
+        cost[column] = direction
+        rows = missed.astype(float)
+        self.solves += 1
+        model = Model(cost, low.astype(float), high.astype(float), rows, rows, *self._compressed(), maximise=True)
+        found = self._whole_answer(solve_whole(model, seconds, NODES), base, column, direction, proven=False)
+        most = Fraction(reach.bound.numerator // reach.bound.denominator)
+        return Reach(found.attained, found.witness, most if found.witness is not None else None)
+
+    def _whole_answer(self, answer: Answer, base: Ints, column: int, direction: int, proven: bool) -> Reach:
+        """What an integer program found, from `base` on, as a reach."""
         if not len(answer.x):
             return Reach(Fraction(0), None, None)
-        moves = np.rint(answer.x).astype(np.int64)
+        moves = base + np.rint(answer.x).astype(np.int64)
         witness = self._inside((moves, 1))
         if witness is None or witness.denominator[0] != 1:
             return Reach(Fraction(0), None, Fraction(0) if proven and not moves.any() else None)

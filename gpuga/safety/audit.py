@@ -264,9 +264,10 @@ def _farthest(attacker: Attacker, evidence: Evidence, cell: int, direction: int,
         return Reach(evidence.reached(cell, direction), None, None)
     reach = attacker.reach(cell, direction, max(evidence.goal(cell, direction), 1), clock.left())
     fraction = reach.witness is not None and reach.witness.denominator[0] != 1
-    if evidence.whole and fraction and not reach.unbounded:
-        return attacker.whole_reach(cell, direction, None, clock.left())
-    return reach
+    if not evidence.whole or not fraction or reach.unbounded:
+        return reach
+    near = attacker.whole_near(cell, direction, reach, clock.left())
+    return near if near.bound == near.attained else attacker.whole_reach(cell, direction, None, clock.left())
 
 
 def _reported(table: Table, cell: int, safe: bool, rise: Reach, fall: Reach) -> CellAudit:
