@@ -267,7 +267,10 @@ def _farthest(attacker: Attacker, evidence: Evidence, cell: int, direction: int,
     if not evidence.whole or not fraction or reach.unbounded:
         return reach
     near = attacker.whole_near(cell, direction, reach, clock.left())
-    return near if near.bound == near.attained else attacker.whole_reach(cell, direction, None, clock.left())
+    if near.bound == near.attained:
+        return near
+    wide = attacker.whole_reach(cell, direction, None, clock.left())
+    return wide if wide.attained >= near.attained else near
 
 
 def _reported(table: Table, cell: int, safe: bool, rise: Reach, fall: Reach) -> CellAudit:
