@@ -96,6 +96,23 @@ def test_a_certificate_is_the_sum_in_rationals_rounded_to_its_safe_side(seed: in
     assert found.bound == max(0, ceil(Fraction(ceil(found.total * unit), step_)) * step_)
 
 
+def test_the_cover_of_a_cut_takes_no_share_of_it() -> None:
+    """What the cover carries is taken for granted, and the other places of the line pay."""
+    problem = small_problem(1)
+    rows, columns = problem.shape
+    every = np.arange(rows * columns)
+    sides = np.zeros(rows, np.uint8), np.eye(columns, dtype=np.uint8)[0]
+    carries = crossing(problem.net, every, *sides, 2**40)
+    cover = every[carries > 0][:2]
+    need = int(carries[cover].sum()) + 1
+    cut = plain_cut(*sides, need).rounded(problem.net, cover, 2 * need + 1)
+    assert cut is not None
+    found = certify(problem, [cut], np.array([3.0]), 1)
+    paid = (problem.weight << found.shift) - found.reduced
+    assert not paid.ravel()[cover].any()
+    assert (paid.ravel()[np.setdiff1d(every[carries > 0], cover)] > 0).all()
+
+
 def test_what_a_certificate_removes_is_dearer_than_any_cheaper_pattern() -> None:
     problem = small_problem(1)
     cuts = random_cuts(problem, np.random.default_rng(1), 4)

@@ -19,7 +19,8 @@ from tests.mutants.operators import Mutant
 from tests.mutants.rooms import LEFT_OUT, ROOMS, ROOT
 
 SLOWEST = 5.0  # processor seconds, measured; slower tests are not asked
-PATIENCE = 12.0  # seconds of tests that one mutant may take; they are asked quickest first
+PATIENCE = 12.0  # seconds of tests that one mutant may take; a module's own are asked first, then quickest first
+LONG_PATIENCE = 60.0  # for constants, which many tests touch, and for the reviewed changes
 SAVED_EVERY = 30.0
 
 
@@ -118,11 +119,12 @@ class Judge:
             self._save_at_times()
 
     def _tests(self, path: str, numbers: Sequence[int], patience: float = PATIENCE) -> list[tuple[str, float]]:
-        """The tests that execute one of these lines, quickest first, as many as patience lasts."""
+        """The tests that execute one of these lines, as many as patience lasts."""
         seconds = self.seconds
         names = {test for number in numbers for test in self.lines.get((path, number), [])}
         chosen, total = [], 0.0
-        for test in sorted(names, key=lambda t: (seconds[t], t)):
+        own = f"/test_{Path(path).stem}.py"
+        for test in sorted(names, key=lambda t: (own not in t, seconds[t], t)):
             total += seconds[test]
             if total > patience:
                 break
@@ -133,11 +135,9 @@ class Judge:
         if self.verdicts.find(mutant) is not None:
             return
         path = os.path.relpath(os.path.realpath(ROOT / mutant.path), ROOT)
-        tests = self._tests(path, range(mutant.lines[0], mutant.lines[1] + 1))
-        full = str(ROOT / path)
-        touching = sorted({n for f, n in self.lines if f == path})
-        if not mutant.function:
-            tests = self._tests(path, touching)
+        full, touching = str(ROOT / path), sorted({n for f, n in self.lines if f == path})
+        lines = range(mutant.lines[0], mutant.lines[1] + 1) if mutant.function else touching
+        tests = self._tests(path, lines, LONG_PATIENCE if mutant.function in ("", "reviewed") else PATIENCE)
         texts = {"original": text_of(mutant.path), "source": mutant.source}
         answer = self._ask({"path": full, "tests": tests} | texts)
         if answer["verdict"] == "module":

@@ -22,7 +22,7 @@ class Report:
         equivalents: Equivalents,
         extent: str,
     ) -> None:
-        self.equivalents, self.extent = equivalents, extent
+        self.verdicts, self.equivalents, self.extent = verdicts, equivalents, extent
         self.rooms = {room: _sorted_out(mutants, verdicts, equivalents) for room, mutants in chosen.items()}
 
     def good(self) -> bool:
@@ -35,6 +35,8 @@ class Report:
             for mutant in found["survived"]:
                 print(f"survived  {mutant.path}:{mutant.lines[0]} {mutant.function}")
                 print(f"    - {mutant.before}\n    + {mutant.after}")
+                if why := (self.verdicts.find(mutant) or {}).get("why"):
+                    print(f"    {why}")
             for mutant in found["equivalent"]:
                 print(f"equivalent  {room}: {mutant.before}  ->  {mutant.after} ({self.equivalents.why(mutant)})")
         for room, found in self.rooms.items():

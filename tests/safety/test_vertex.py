@@ -57,6 +57,15 @@ def test_a_change_near_any_point_keeps_equations_with_any_coefficients(kind: str
     assert (parted > 10) == (kind in ("hard", "both"))
 
 
+def test_products_of_large_coefficients_do_not_wrap_round() -> None:
+    dense = np.array([[1, -70_001, 0, 0], [70_001, 0, -1, 1]])
+    made = near(dense, np.array([70_001.0, 1.0, 3.0, 5.0]))
+    assert made is not None
+    assert kept(dense, made[0])
+    assert made[0][0] == 70_001 * made[0][1] != 0
+    assert near(np.array([[1, -(2**21), 0], [2**21, 0, -1]]), np.ones(3)) is None  # beyond what is looked at
+
+
 def test_whole_changes_that_keep_the_equations_stay_as_they_are() -> None:
     rng = np.random.default_rng(4)
     for _ in range(40):
