@@ -199,7 +199,7 @@ class Run:
         size = int(self.context.option("population", POPULATION))
         population = self.operators.first(size, MOST_COUNTS)
         if "population" in self.context.options and len(population) < size:
-            said = f"the population is {len(population)} instead of {size}: use counts of more would not fit"
+            said = f"the population is {len(population)} instead of {size}: more would not fit into memory or the time limit"
             warnings.warn(said, stacklevel=2)
         return begin(population, self.toolbox)
 
