@@ -199,7 +199,7 @@ class Run:
         size = int(self.context.option("population", POPULATION))
         population = self.operators.first(size, MOST_COUNTS)
         if "population" in self.context.options and len(population) < size:
-            said = f"the population is {len(population)} instead of {size}: more would not fit into memory or the time limit"
+            said = f"the population is {len(population)} instead of {size}: more would fit neither memory nor time"
             warnings.warn(said, stacklevel=2)
         return begin(population, self.toolbox)
 
