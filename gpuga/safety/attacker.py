@@ -78,13 +78,19 @@ class Attacker:
         self.column[self.cells] = np.arange(len(self.cells), dtype=np.int32)
         self.ground = Ground.of(table, suppressed)
         self.up, self.down = table.up[self.cells], table.down[self.cells]
-        self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e4)
+        self.unit = max(1.0, self._size() / 1e4)
         self.solver = solver or Highs()
         self.expired = expired
         self.solves = 0
         self.matrix = self._matrix()
         self._session: Session | None = None
         self._priced = np.zeros(0, np.int32)
+
+    def _size(self) -> float:
+        """How large the numbers are that matter: the levels, or the rooms where there are none."""
+        level = float(max(x.max(initial=0) for x in vars(self.table.levels).values()))
+        rooms = [room[room < INFINITE] for room in (self.up, self.down)]
+        return level or float(max(room.max(initial=0) for room in rooms))
 
     def _matrix(self) -> csc_array:
         """The equations restricted to suppressed cells, renumbered."""
@@ -239,10 +245,15 @@ class Attacker:
             found = self._settled(ray, column, direction, length, seconds)
         finally:
             self._bound(everywhere, -self.down, self.up)
-        if found.witness is None or found.attained < length:
+        if found.witness is None or found.attained < length or not self._is_ray(found.witness):
             return self._capped(column, direction, FAR, seconds)
         goal = Fraction(max(need, 1))
         return Reach(goal, times(found.witness, goal / found.attained), None, unbounded=True)
+
+    def _is_ray(self, witness: Witnesses) -> bool:
+        """Whether a change can go on for ever: it moves nothing towards a bound."""
+        cells, amounts, _ = witness.one(0)
+        return bool((np.where(amounts > 0, self.ground.up[cells], self.ground.down[cells]) >= INFINITE).all())
 
     def _settled(self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float) -> Reach:
         """The reach of a program that is set up in the session, to the goal or as far as it goes."""

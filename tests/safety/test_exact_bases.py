@@ -113,7 +113,9 @@ def read(name: str) -> tuple[Table, np.ndarray]:
     return source.table, read_pattern(source, str(DATA / f"{name}.csv"))
 
 
-@pytest.mark.parametrize("name", ["large_values", "very_large_values", "interval_with_a_limit", "sliding_level"])
+@pytest.mark.parametrize(
+    "name", ["large_values", "very_large_values", "interval_with_a_limit", "limits_of_linked_cells", "sliding_level"]
+)
 def test_verdicts_with_and_without_intervals_are_those_of_the_rational_attacker(name: str) -> None:
     table, suppressed = read(name)
     verdict = gpuga.audit(table, suppressed, whole="no")
