@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.mutants.kept import Verdicts, digest, reviewed, text_of
 from tests.mutants.operators import Mutant
-from tests.mutants.rooms import LEFT_OUT, ROOMS, ROOT
+from tests.mutants.rooms import EVERYWHERE, LEFT_OUT, ROOMS, ROOT
 
 SLOWEST = 5.0  # processor seconds, measured; slower tests are not asked
 PATIENCE = 12.0  # seconds of tests that one mutant may take; a module's own are asked first, then quickest first
@@ -62,8 +62,8 @@ class Judge:
         self.here = threading.local()
         self.lock = threading.Lock()
         self.saved = time.monotonic()
-        paths = [str(p.relative_to(ROOT)) for room in ROOMS.values() for p in room.paths()]
-        self.files = sorted({*paths, *(m.path for m in reviewed())})
+        self.of_room = {name: {str(p.relative_to(ROOT)) for p in room.paths()} for name, room in ROOMS.items()}
+        self.elsewhere = {m.path for m in reviewed()}.difference(*self.of_room.values())
         self.lines: dict[tuple[str, int], list[str]] = {}
         self.seconds: dict[str, float] = {}
 
@@ -105,12 +105,17 @@ class Judge:
         found = self.verdicts.measured.get(test)
         return found is not None and found["digest"] == self._digest(test, found["lines"])
 
+    def _files(self, test: str) -> list[str]:
+        """The modules that a test is asked about: those of its rooms, and reviewed ones that lie in no room."""
+        mine = [self.of_room[name] for name, room in ROOMS.items() if test.startswith(room.tests)]
+        return sorted(set().union(*mine, self.elsewhere if test.startswith(EVERYWHERE) else ()))
+
     def _digest(self, test: str, touched: dict[str, list[int]]) -> str:
-        """Of the test and the modules that it executes; of all modules if it failed."""
-        return digest(text_of(test.split("::")[0]), *(text_of(f) for f in sorted(touched) or self.files))
+        """Of the test and the modules that it executes; of all that it may be asked about if it failed."""
+        return digest(text_of(test.split("::")[0]), *(text_of(f) for f in sorted(touched) or self._files(test)))
 
     def _measure_one(self, test: str) -> None:
-        files = [os.path.realpath(ROOT / f) for f in self.files]
+        files = [os.path.realpath(ROOT / f) for f in self._files(test)]
         answer = self._ask({"measure": test, "files": files, "limit": SLOWEST})
         lines = {os.path.relpath(f, ROOT): numbers for f, numbers in answer.get("lines", {}).items() if numbers}
         found = {"lines": lines, "seconds": answer.get("seconds", 1e9), "digest": self._digest(test, lines)}
