@@ -14,10 +14,11 @@ from gpuga.errors import InputError
 from gpuga.files import csv as csv_files
 from gpuga.files import parquet, source
 from gpuga.files.atomic import is_device
-from gpuga.files.csv import line_of_row, parse_sheet, write_csv
+from gpuga.files.csv import line_of_row, parse_sheet, read_csv, write_csv
 from gpuga.files.hrc import read_hierarchy, write_hierarchy
 from gpuga.files.jj import jj_indices, parse_jj, write_jj
 from gpuga.files.parquet import read_parquet, write_parquet
+from gpuga.files.pattern import read_pattern
 from gpuga.files.read import read_source, read_table, write_table
 from gpuga.files.source import read_text
 from gpuga.table import INFINITE, Dimension, Levels, Lines, Status, Table
@@ -337,3 +338,11 @@ def test_a_parquet_file_may_claim_as_much_as_fits(tmp_path: Path, monkeypatch: p
             patched.setattr(parquet, name, most - 1)
             with pytest.raises(InputError, match="claims"):
                 parquet.read_arrow(tmp_path / "t.parquet")
+
+
+def test_a_row_of_a_pattern_that_is_no_cell_is_named_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("r,value,status\na,5,u\nb,6,s\n")
+    (tmp_path / "p.csv").write_text("r,suppression\na,primary\nplanet,secondary\nb,secondary\n")
+    assert read_csv(tmp_path / "t.csv").sensitive.tolist() == [0]
+    with pytest.raises(InputError, match="line 3: is not a cell of the table"):
+        read_pattern(read_source(tmp_path / "t.csv"), tmp_path / "p.csv")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuga.errors import InputError
-from gpuga.table import INFINITE, Status, Table
+from gpuga.table import INFINITE, Lines, Status, Table
 from gpuga.table.builders import table_from_frame
 from gpuga.table.plane import plane_of
 from gpuga.table.squares import corner, corners, join_parallels, lies_on, root_of, shared, span_squares
@@ -215,3 +215,24 @@ def test_planes_put_totals_last_and_lift_what_they_lay() -> None:
     assert plane.up.ravel()[plane.place[2]] == plane.down.ravel()[plane.place[2]] == 0
     assert plane.down.ravel()[plane.place[1]] == 2
     assert plane.lay(made.value, absent=-5)[plane.cell < 0].tolist() == [-5]
+
+
+def test_ordinary_tables_are_read_without_a_word(recwarn: pytest.WarningsRecorder) -> None:
+    table_from_frame({"r": ["a", "b", "c"], "c": ["x", "y", "z"], "value": [4, 7, 11], "status": ["u", "s", "s"]})
+    many = {"r": ["a", "b", "c", "d", "e"] * 3, "c": [code for code in "xyz" for _ in range(5)]}
+    table_from_frame(many | {"value": [17 * i**2 + 31 for i in range(15)], "status": ["u"] + ["s"] * 14})
+    assert [str(warning.message) for warning in recwarn] == []
+
+
+def test_a_plane_may_be_written_as_totals_minus_parts() -> None:
+    made = table_from_frame(
+        {"r": ["a", "a", "b", "b"], "c": ["x", "y"] * 2, "value": [1, 2, 4, 9], "status": ["s"] * 4}
+    )
+    lines = made.lines
+    for flipped in (np.arange(len(lines)), np.arange(0, len(lines), 2)):
+        sign = np.where(np.isin(lines.line_of_entry, flipped), -1, 1)
+        other = Table.build(made.value, Lines(lines.start, lines.cell, lines.coef * sign, lines.rhs))
+        plane = plane_of(other)
+        assert plane is not None
+        assert plane.lay(other.value)[-1, -1] == 16
+        assert sorted(plane.lay(other.value)[:-1, :-1].ravel().tolist()) == [1, 2, 4, 9]
