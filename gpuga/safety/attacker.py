@@ -44,8 +44,9 @@ FARTHEST_NEAR = 2**16
 NEAR = 8
 """A change in whole numbers is first looked for among those that move no cell by more than so many times the level."""
 
-NODES = 2_000
-"""Branch-and-bound nodes for one question in whole numbers: a count, so that the same question ends the same way."""
+NODES, PATIENCE = 2_000, 5.0
+"""Branch-and-bound nodes for one question in whole numbers: a count, so that the same question ends the same way. The
+seconds are a last resort: rare questions keep the solver busy before its first node, and are left undecided then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +163,7 @@ class Attacker:
         zeros = np.zeros(self.matrix.shape[0])
         model = Model(cost, low.astype(float), high.astype(float), zeros, zeros, *self._compressed(), maximise=True)
         self.solves += 1
-        answer = solve_whole(model, seconds, NODES)
+        answer = solve_whole(model, min(seconds, PATIENCE), NODES)
         everywhere = bool(((self.up <= far) & (self.down <= far)).all())
         proven = answer.status is Status.OPTIMAL and least is None and everywhere
         return self._whole_answer(answer, np.zeros(len(self.cells), np.int64), column, direction, proven)
@@ -184,7 +185,9 @@ class Attacker:
         rows = missed.astype(float)
         self.solves += 1
         model = Model(cost, low.astype(float), high.astype(float), rows, rows, *self._compressed(), maximise=True)
-        found = self._whole_answer(solve_whole(model, seconds, NODES), base, column, direction, proven=False)
+        found = self._whole_answer(
+            solve_whole(model, min(seconds, PATIENCE), NODES), base, column, direction, proven=False
+        )
         most = Fraction(reach.bound.numerator // reach.bound.denominator)
         return Reach(found.attained, found.witness, most if found.witness is not None else None)
 
