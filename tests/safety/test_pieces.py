@@ -14,6 +14,7 @@ from gpuga.lp.solver import Basis as SolverBasis
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
 from gpuga.safety.basis import Basis, narrow
+from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.exposure import exposure, initially_exposed
@@ -23,6 +24,7 @@ from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, reversal, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.builders import table_from_array
+from gpuga.table.crossing import Axis
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_pattern, random_table
 
@@ -517,3 +519,41 @@ def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
     assert moved[0][0] == need
     assert moved[1][4] == -need
     assert any(abs(change.get(len(plain), 0)) >= need for change in moved)
+
+
+TREE = Axis(7, ((6, (4, 5)), (4, (0, 1)), (5, (2, 3))))
+SEVERAL = Axis(8, ((4, (0, 1, 2, 3)), (5, (0, 1)), (6, (1, 2)), (7, (2, 3))))
+
+
+@pytest.mark.parametrize("axis", [TREE, SEVERAL], ids=["tree", "several totals"])
+def test_the_options_of_an_axis_are_unit_changes_that_keep_every_total(axis: Axis) -> None:
+    options = options_of(axis)
+    seen = set()
+    for own in range(axis.codes):
+        for option in range(int(options.first[own]), int(options.first[own + 1])):
+            entries = slice(int(options.start[option]), int(options.start[option + 1]))
+            change = dict(zip(options.code[entries].tolist(), options.sign[entries].tolist(), strict=True)) | {own: 1}
+            assert set(change.values()) <= {1, -1}
+            for total, parts in axis.families:
+                assert sum(change.get(part, 0) for part in parts) == change.get(total, 0)
+            seen.add((own, tuple(sorted(change.items()))))
+    assert len(seen) == int(options.first[-1])
+    if axis is TREE:  # four ways up; six pairs, of which two meet below the top
+        assert len({change for own, change in seen if own == 0}) == 1 + 3
+        assert (0, ((0, 1), (1, -1))) in seen
+        assert (0, ((0, 1), (2, -1), (4, 1), (5, -1))) in seen
+        assert (0, ((0, 1), (4, 1), (6, 1))) in seen
+
+
+def test_a_cell_without_limit_comes_with_a_change_by_just_what_is_needed() -> None:
+    table = line_of(10, 10)
+    attacker = Attacker(table, np.ones(3, bool))
+    for need in (1, 5, 10**6):
+        found = attacker.reach(0, 1, need)
+        assert found.unbounded
+        assert found.witness is not None
+        cells, amounts, denominator = found.witness.one(0)
+        moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
+        assert Fraction(moved[0], denominator) == found.attained == need
+    free = line_of(10, 10, lb=np.full(3, -INFINITE))
+    assert Attacker(free, np.ones(3, bool)).reach(0, -1, 7).attained == 7
