@@ -21,7 +21,7 @@ demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py --out $(DEMO)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -m slow
