@@ -31,9 +31,9 @@ from gpuga.table.table import Ints, Table
 
 Floats = NDArray[np.float64]
 
-MOST_LINES = 5_000
-"""Tables without labels and with more lines than this are not searched for dimensions: that takes longer than to do
-without."""
+MOST_LINES, LONG = 5_000, 0.25
+"""Tables without labels and with more lines than this are not searched for dimensions, unless their lines are long (few
+lines for the cells, as in crossings): that takes longer than to do without."""
 
 BOXES_AT_ONCE = 2_000
 """Boxes between two looks at what they show of other cells, and at the clock."""
@@ -82,7 +82,7 @@ def _by_rectangles(plane: Plane, context: Context) -> Found:
 def _by_boxes(shown: Shown, context: Context) -> None:
     """Cheapest boxes, the largest goals first; each shows what it can of other cells, and so does its reverse."""
     table = shown.table
-    if table.grid is None and len(table.lines) > MOST_LINES:
+    if table.grid is None and len(table.lines) > MOST_LINES and len(table.lines) > LONG * len(table):
         return
     grid = box_grid(table)
     if grid is None:

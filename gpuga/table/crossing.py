@@ -93,6 +93,10 @@ class Crossing:
         return at
 
 
+SAMPLED = 20_000
+"""In tables of many more cells than this, squares are counted at about so many of them: a count is only a hint, every
+crossing is proven line by line."""
+
 _SEEN: WeakKeyDictionary[Table, tuple[Crossing | None]] = WeakKeyDictionary()
 
 
@@ -227,7 +231,8 @@ def _kinds_of_lines(lines: Lines, cell_start: Ints, cell_line: NDArray[np.int32]
     count = int(number.max()) + 1
     if count > MOST_KINDS:
         return None
-    kinds = _Kinds(number, *span_squares(lines.start, cells, cell_start, cell_line, number, count))
+    step = max(1, (len(cell_start) - 1) // SAMPLED)
+    kinds = _Kinds(number, *span_squares(lines.start, cells, cell_start, cell_line, number, count, step))
     merged = np.arange(count, dtype=np.int64)
     for a, b in np.argwhere((kinds.tries > 0) & (kinds.squares == 0)).tolist():
         merged[root_of(merged, a)] = root_of(merged, b)

@@ -134,12 +134,15 @@ def join_parallels(start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells,
 
 @njit(cache=True, nogil=True)
 def span_squares(
-    start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, number: Ints, count: int
+    start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, number: Ints, count: int, step: int
 ) -> tuple[Ints, Ints]:
-    """How many squares lines of two kinds span where they meet, and how many could be (int64[count, count] each)."""
+    """How many squares lines of two kinds span where they meet, and how many could be (int64[count, count] each).
+
+    Only every `step`-th cell is looked at.
+    """
     squares, tries = np.zeros((count, count), np.int64), np.zeros((count, count), np.int64)
     sides = np.zeros(2, np.int64)
-    for x in range(len(cell_start) - 1):
+    for x in range(0, len(cell_start) - 1, step):
         for p in range(cell_start[x], cell_start[x + 1]):
             for q in range(p + 1, cell_start[x + 1]):
                 one, two = cell_line[p], cell_line[q]

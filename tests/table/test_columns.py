@@ -190,10 +190,10 @@ def test_rows_are_joined_with_rows_and_columns_with_columns() -> None:
 
 
 def test_squares_between_kinds_of_lines_are_counted() -> None:
-    squares, tries = span_squares(*GRID, np.array([0, 0, 0, 1, 1, 1]), 2)
+    squares, tries = span_squares(*GRID, np.array([0, 0, 0, 1, 1, 1]), 2, 1)
     assert squares.tolist() == tries.tolist() == [[0, 36], [36, 0]]
     star = lines_of([0, 1, 2], [0, 3, 4], cells=5)
-    squares, tries = span_squares(*star, np.array([0, 1]), 2)
+    squares, tries = span_squares(*star, np.array([0, 1]), 2, 1)
     assert squares.tolist() == [[0, 0], [0, 0]]
     assert tries.tolist() == [[0, 4], [4, 0]]
 
