@@ -10,7 +10,7 @@ that neither settles is left undecided, and undecided never means safe.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -229,7 +229,8 @@ class Attacker:
             program.lower[column] = max(-goal, int(program.lower[column]))
         self._bound(at, program.lower[at], program.upper[at])
         try:
-            return self._settled(program, column, direction, goal, seconds)
+            reach = self._settled(program, column, direction, goal, seconds)
+            return replace(reach, unbounded=False)  # whatever the solver says: it is capped
         finally:
             self._bound(at, -self.down[at], self.up[at])
 

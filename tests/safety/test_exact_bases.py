@@ -13,8 +13,9 @@ import gpuga
 from gpuga.context import Clock, Context
 from gpuga.files.pattern import read_pattern
 from gpuga.files.read import read_source
-from gpuga.safety.attacker import Attacker
+from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.basis import Basis
+from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.witness import Ground, Witnesses, hold, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Levels, Lines, Table
 from tests.support.exact_attacker import intervals
@@ -226,3 +227,30 @@ def test_a_proof_holds_a_witness_for_every_requirement() -> None:
         for cell in table.sensitive.tolist():
             assert shown.get((cell, 1), 0) >= table.levels.upper[cell]
             assert shown.get((cell, -1), 0) >= table.levels.lower[cell]
+
+
+class Boaster(Attacker):
+    """An attacker whose solver finds no limit and then proposes something as a ray."""
+
+    def __init__(self, table: Table, ray: Witnesses, length: int) -> None:
+        super().__init__(table, np.ones(len(table), bool))
+        self.proposals = [Reach(Fraction(0), None, None, unbounded=True), Reach(Fraction(length), ray, None)]
+
+    def _settled(self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float) -> Reach:
+        if self.proposals:
+            return self.proposals.pop(0)
+        return super()._settled(program, column, direction, goal, seconds)
+
+
+def test_a_cell_has_no_limit_only_where_a_ray_shows_it() -> None:
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, -1]), np.zeros(1, np.int64))
+    limited = Table.build(np.array([10, 10]), lines, ub=np.array([INFINITE, 17]))
+    both, ray = np.array([0, 1], np.int32), np.array([1, 1])
+    no_ray = Boaster(limited, witness_of(both, ray), 1).reach(0, 1, 5)
+    assert (no_ray.unbounded, no_ray.attained, no_ray.bound) == (False, 7, 7)
+    free = Table.build(np.array([10, 10]), lines)
+    assert Boaster(free, witness_of(both, ray), 1).reach(0, 1, 5).unbounded
+    short = Boaster(limited, witness_of(both, ray), 0).reach(0, 1, 5)
+    assert (short.unbounded, short.attained) == (False, 7)
+    fell_short = Boaster(free, witness_of(both, ray), 0).reach(0, 1, 5)
+    assert not fell_short.unbounded
