@@ -14,6 +14,7 @@ from scipy.sparse import csc_array
 
 from gpuga.lp.highs import Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
+from gpuga.safety.attacker import FARTHEST_WHOLE
 from gpuga.safety.basis import Solution
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
@@ -124,7 +125,7 @@ class CheapestChange:
         upper = np.minimum(upper, MULTIPLE * need).astype(np.float64)
         fixed, other = (column, column + count) if direction > 0 else (column + count, column)
         lower[fixed], upper[other] = need, 0.0  # it may have to go further: parities
-        if upper[fixed] < need:
+        if upper[fixed] < need or MULTIPLE * need >= FARTHEST_WHOLE:
             return None
         zeros, both, cost = np.zeros(self._both_ways.shape[0]), self._both_ways, np.maximum(self._cost(), LEAST_COST)
         start, index = both.indptr.astype(np.int32), both.indices.astype(np.int32)

@@ -290,7 +290,7 @@ class Cover:
         left = self.context.clock.left()
         reach = attacker.reach(cell, direction, need, left, or_nothing=True)
         if reach.attained >= need and not self._counts(reach.witness):
-            reach = attacker.whole_reach(cell, direction, need, left)
+            reach = attacker.whole_reach(cell, direction, need, reach, left)
         return reach.witness if reach.attained >= need else None
 
     def _counts(self, witness: Witnesses | None) -> bool:

@@ -35,7 +35,7 @@ FAR = 2**58
 """Where a cell has no limit for the solver but no ray shows it, how far it is asked to go."""
 
 
-FARTHEST_WHOLE = 2**40
+FARTHEST_WHOLE = 2**31
 """How far cells may move in an integer program: beyond that its floats could not tell whole numbers."""
 
 FARTHEST_NEAR = 2**16
@@ -137,17 +137,33 @@ class Attacker:
         finally:
             self._bound(columns, -self.down[columns], self.up[columns])
 
-    def whole_reach(self, cell: int, direction: int, need: int | None, seconds: float = float("inf")) -> Reach:
-        """How far a cell can move in whole numbers of units, up to `need` where given, by an integer program.
+    def whole_reach(
+        self, cell: int, direction: int, need: int | None, linear: Reach, seconds: float = float("inf")
+    ) -> Reach:
+        """How far a cell can move in whole numbers of units, to `need` where given, by integer programs.
 
-        The witness is exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
+        Near the linear move first; then anywhere, where numbers are small enough for the solver's floats. Witnesses are
+        exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
         """
-        if need is not None:  # small changes are found quickly, and nearly always suffice
-            for far in (NEAR * need, FARTHEST_WHOLE):
+        near = self.whole_near(cell, direction, need, linear, seconds)
+        if near.bound == near.attained or (need is not None and near.attained >= need):
+            return near
+        if NEAR * (need or 1) >= FARTHEST_WHOLE or (need is None and self._far().any()):
+            return near
+        if need is not None:
+            for far in (NEAR * need, FARTHEST_WHOLE):  # small changes nearly always suffice
                 reach = self._in_whole(cell, direction, need, far, seconds)
                 if reach.attained >= need:
                     return reach
-        return self._in_whole(cell, direction, None, FARTHEST_WHOLE, seconds)
+        reach = self._in_whole(cell, direction, None, FARTHEST_WHOLE, seconds)
+        return reach if reach.attained >= near.attained else near
+
+    def _far(self) -> Mask:
+        """Cells whose limits lie farther away than an integer program looks."""
+        return np.asarray(
+            ((self.up > FARTHEST_WHOLE) & (self.up < INFINITE))
+            | ((self.down > FARTHEST_WHOLE) & (self.down < INFINITE))
+        )
 
     def _in_whole(self, cell: int, direction: int, least: int | None, far: int, seconds: float) -> Reach:
         """The farthest move of a cell (or one by `least` or more) with no cell moving further than `far`."""
@@ -168,10 +184,13 @@ class Attacker:
         proven = answer.status is Status.OPTIMAL and least is None and everywhere
         return self._whole_answer(answer, np.zeros(len(self.cells), np.int64), column, direction, proven)
 
-    def whole_near(self, cell: int, direction: int, reach: Reach, seconds: float = float("inf")) -> Reach:
-        """The farthest whole move near the linear one; proven where it comes within a unit of the linear bound."""
+    def whole_near(self, cell: int, direction: int, need: int | None, reach: Reach, seconds: float) -> Reach:
+        """The farthest whole move (or one by `need`) near the linear one.
+
+        Proven where it comes within a unit of the linear bound.
+        """
         column = int(self.column[cell])
-        if reach.witness is None or reach.bound is None:
+        if reach.witness is None:
             return Reach(Fraction(0), None, None)
         moved, amounts, denominator = reach.witness.one(0)
         base = np.zeros(len(self.cells), np.int64)
@@ -182,14 +201,19 @@ class Attacker:
         low, high = np.maximum(-self.down - base, -FARTHEST_NEAR), np.minimum(self.up - base, FARTHEST_NEAR)
         cost = np.zeros(len(self.cells))
         cost[column] = direction
+        if need is not None:
+            end = low if direction > 0 else high
+            end[column] = direction * max(direction * int(end[column]), need - direction * int(base[column]))
+            if low[column] > high[column]:
+                return Reach(Fraction(0), None, None)
         rows = missed.astype(float)
         self.solves += 1
         model = Model(cost, low.astype(float), high.astype(float), rows, rows, *self._compressed(), maximise=True)
         found = self._whole_answer(
             solve_whole(model, min(seconds, PATIENCE), NODES), base, column, direction, proven=False
         )
-        most = Fraction(reach.bound.numerator // reach.bound.denominator)
-        return Reach(found.attained, found.witness, most if found.witness is not None else None)
+        proven = found.witness is not None and need is None and reach.bound is not None
+        return Reach(found.attained, found.witness, Fraction(int(reach.bound)) if proven and reach.bound else None)
 
     def _whole_answer(self, answer: Answer, base: Ints, column: int, direction: int, proven: bool) -> Reach:
         """What an integer program found, from `base` on, as a reach."""

@@ -205,7 +205,7 @@ def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence
         goal = evidence.goal(cell, direction)
         reach = attacker.reach(cell, direction, goal, clock.left(), or_nothing=True)
         if evidence.whole and reach.attained >= goal and (reach.witness is None or reach.witness.denominator[0] != 1):
-            reach = attacker.whole_reach(cell, direction, goal, clock.left())
+            reach = attacker.whole_reach(cell, direction, goal, reach, clock.left())
         if reach.witness is not None:
             evidence.use(reach.witness, open_cells)
         most[direction] = reach.bound
@@ -266,11 +266,7 @@ def _farthest(attacker: Attacker, evidence: Evidence, cell: int, direction: int,
     fraction = reach.witness is not None and reach.witness.denominator[0] != 1
     if not evidence.whole or not fraction or reach.unbounded:
         return reach
-    near = attacker.whole_near(cell, direction, reach, clock.left())
-    if near.bound == near.attained:
-        return near
-    wide = attacker.whole_reach(cell, direction, None, clock.left())
-    return wide if wide.attained >= near.attained else near
+    return attacker.whole_reach(cell, direction, None, reach, clock.left())
 
 
 def _reported(table: Table, cell: int, safe: bool, rise: Reach, fall: Reach) -> CellAudit:

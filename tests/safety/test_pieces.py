@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 from gpuga.errors import InputError
 from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC
 from gpuga.lp.solver import Basis as SolverBasis
-from gpuga.safety.attacker import Attacker
+from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.audit import audit
 from gpuga.safety.basis import Basis, narrow
 from gpuga.safety.box_options import options_of
@@ -374,20 +374,41 @@ def test_one_change_moves_many_cells_towards_their_levels() -> None:
     assert attacker.reach(0, 1, 1).attained == intervals(table, hidden, [0])[0][0]
 
 
+NOTHING = Reach(Fraction(0), None, None)
+"""No linear move to start from: the integer program has to look everywhere."""
+
+
+def test_whole_changes_near_linear_ones_are_whole_too() -> None:
+    # 2 x = 3 y, with a bound that neither divides: the linear move is a fraction, and so large that only nearby is left
+    value, room = np.array([3 * 10**14, 2 * 10**14]), 10**14 + 1
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([2, -3]), np.zeros(1, np.int64))
+    table = Table.build(value, lines, lb=value - room, ub=value + room)
+    attacker = Attacker(table, np.ones(2, bool))
+    for need in (10**13, 10**13 + 1, None):
+        linear = attacker.reach(1, 1, need or 1, or_nothing=need is not None)
+        found = attacker.whole_reach(1, 1, need, linear)
+        assert found.witness is not None
+        assert found.witness.denominator.tolist() == [1]
+        assert hold(attacker.ground, found.witness)[0]
+        assert found.attained % 2 == 0
+        assert found.attained >= (need or 2 * (room // 3))
+    assert attacker.whole_reach(1, 1, 10**14, attacker.reach(1, 1, 1)).attained < 10**14
+
+
 def test_whole_changes_have_whole_amounts_and_reach_what_is_needed() -> None:
     table = table_from_array(np.arange(1, 28).reshape(3, 3, 3), levels="1")
     hidden = np.arange(len(table)) < 27
     attacker = Attacker(table, hidden)
-    found = attacker.whole_reach(13, 1, 2)
+    found = attacker.whole_reach(13, 1, 2, NOTHING)
     assert found.attained >= 2
     assert found.witness is not None
     assert found.witness.denominator.tolist() == [1]
     assert hold(attacker.ground, found.witness)[0]
-    most = attacker.whole_reach(0, -1, None)
+    most = attacker.whole_reach(0, -1, None, NOTHING)
     assert most.attained == 1
     assert most.bound in (1, None)
     lone = Attacker(table, np.arange(len(table)) == 0)
-    nothing = lone.whole_reach(0, 1, 1)
+    nothing = lone.whole_reach(0, 1, 1, NOTHING)
     assert (nothing.attained, nothing.witness) == (0, None)
     assert nothing.bound in (0, None)
 
