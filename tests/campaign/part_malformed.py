@@ -39,14 +39,18 @@ South,large,450,s,,,7
 """
 
 UNDECLARED = """region,size,value,status
-A,x,10,u
-A,y,21,s
-B,x,33,s
-B,y,47,s
-All,x,43,s
-All,y,68,s
+A,x,1042,u
+A,y,2177,s
+A,z,311,s
+B,x,3391,s
+B,y,4723,s
+B,z,975,s
+All,x,4433,s
+All,y,6900,s
+All,z,1286,s
 C,x,500,s
 C,y,900,s
+C,z,77,s
 """
 HRC = "North\nSouth\n"
 PATTERN = "index,suppression\n0,primary\n1,secondary\n2,published\n3,published\n"
