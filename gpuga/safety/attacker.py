@@ -145,7 +145,7 @@ class Attacker:
         Near the linear move first; then anywhere, where numbers are small enough for the solver's floats. Witnesses are
         exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
         """
-        near = self.whole_near(cell, direction, need, linear, seconds)
+        near = self._whole_near(cell, direction, need, linear, seconds)
         if near.bound == near.attained or (need is not None and near.attained >= need):
             return near
         if NEAR * (need or 1) >= FARTHEST_WHOLE or (need is None and self._far().any()):
@@ -176,15 +176,12 @@ class Attacker:
                 return Reach(Fraction(0), None, None)
             (low if direction > 0 else high)[column] = direction * least
             cost = -cost
-        zeros = np.zeros(self.matrix.shape[0])
-        model = Model(cost, low.astype(float), high.astype(float), zeros, zeros, *self._compressed(), maximise=True)
-        self.solves += 1
-        answer = solve_whole(model, min(seconds, PATIENCE), NODES)
+        answer = self._solve_whole(cost, low, high, np.zeros(self.matrix.shape[0]), seconds)
         everywhere = bool(((self.up <= far) & (self.down <= far)).all())
         proven = answer.status is Status.OPTIMAL and least is None and everywhere
         return self._whole_answer(answer, np.zeros(len(self.cells), np.int64), column, direction, proven)
 
-    def whole_near(self, cell: int, direction: int, need: int | None, reach: Reach, seconds: float) -> Reach:
+    def _whole_near(self, cell: int, direction: int, need: int | None, reach: Reach, seconds: float) -> Reach:
         """The farthest whole move (or one by `need`) near the linear one.
 
         Proven where it comes within a unit of the linear bound.
@@ -206,14 +203,18 @@ class Attacker:
             end[column] = direction * max(direction * int(end[column]), need - direction * int(base[column]))
             if low[column] > high[column]:
                 return Reach(Fraction(0), None, None)
-        rows = missed.astype(float)
-        self.solves += 1
-        model = Model(cost, low.astype(float), high.astype(float), rows, rows, *self._compressed(), maximise=True)
-        found = self._whole_answer(
-            solve_whole(model, min(seconds, PATIENCE), NODES), base, column, direction, proven=False
-        )
+        answer = self._solve_whole(cost, low, high, missed.astype(float), seconds)
+        found = self._whole_answer(answer, base, column, direction, proven=False)
         proven = found.witness is not None and need is None and reach.bound is not None
         return Reach(found.attained, found.witness, Fraction(int(reach.bound)) if proven and reach.bound else None)
+
+    def _solve_whole(
+        self, cost: NDArray[np.float64], low: Ints, high: Ints, rows: NDArray[np.float64], seconds: float
+    ) -> Answer:
+        """The equations with right-hand sides `rows` in whole numbers, within the limits of one question."""
+        self.solves += 1
+        model = Model(cost, low.astype(float), high.astype(float), rows, rows, *self._compressed(), maximise=True)
+        return solve_whole(model, min(seconds, PATIENCE), NODES)
 
     def _whole_answer(self, answer: Answer, base: Ints, column: int, direction: int, proven: bool) -> Reach:
         """What an integer program found, from `base` on, as a reach."""

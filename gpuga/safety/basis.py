@@ -98,7 +98,6 @@ def _integer_part(
     """Integers near the solution and the exact residual, which is small; None where that does not settle."""
     residual: Integers = right
     x = np.zeros(len(right), dtype=object)
-    wide = csr_array((matrix.data.astype(object), matrix.indices, matrix.indptr), shape=matrix.shape)
     for _ in range(8):
         step = solve(residual.astype(np.float64))
         if not np.isfinite(step).all():
@@ -110,7 +109,7 @@ def _integer_part(
             return x + part if x.any() else part, residual
         rounded = np.array([int(s) for s in np.rint(step).tolist()], dtype=object)
         x = x + rounded
-        residual = residual.astype(object) - _product(wide, rounded)
+        residual = residual.astype(object) - _product(matrix, rounded)
     return None
 
 
