@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut, coefficient
 from gpuga.bounds.lone_cells import PlaneCut
+from gpuga.compiled import compiled, inner
 from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
 

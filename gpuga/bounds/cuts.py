@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.knapsack import appended, best_rounding, compiled_step, step
 from gpuga.circuits.witness_lists import Levels
-from gpuga.safety.compiled import compiled, inner
+from gpuga.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.knapsack import compiled_step
 from gpuga.bounds.rounding import odd_combinations
-from gpuga.safety.compiled import compiled, whole
+from gpuga.compiled import compiled, whole
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import rationalise
 from gpuga.table.table import INFINITE, Ints, Mask, Table

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuga.bounds.general_cuts import Floats, Key, LineCut, rounded_row
 from gpuga.bounds.knapsack import appended, best_rounding
-from gpuga.safety.compiled import compiled
+from gpuga.compiled import compiled
 from gpuga.table.table import Ints, Mask
 
 

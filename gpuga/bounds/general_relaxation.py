@@ -18,8 +18,8 @@ from gpuga.bounds.general_attackers import FractionalAttacker, bridges, products
 from gpuga.bounds.general_cuts import Floats, Key, LineCut, Origin, Product, half_sums, level_row
 from gpuga.bounds.general_pool import Pool
 from gpuga.bounds.relaxation import new_solver
+from gpuga.compiled import compiled
 from gpuga.context import Clock
-from gpuga.safety.compiled import compiled
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.table import Ints, Mask, Table
 

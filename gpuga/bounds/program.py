@@ -17,7 +17,7 @@ from gpuga.bounds.certificate import SAFE_BITS, share
 from gpuga.bounds.lone_cells import PlaneCut
 from gpuga.bounds.relaxation import Relaxation, new_solver
 from gpuga.bounds.rounding import Key
-from gpuga.safety.compiled import compiled
+from gpuga.compiled import compiled
 from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut
-from gpuga.safety.compiled import compiled
+from gpuga.compiled import compiled
 from gpuga.safety.network import Network
 from gpuga.table.table import Ints
 

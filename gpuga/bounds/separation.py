@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.knapsack import LIKELY
 from gpuga.circuits.witness_lists import Levels
-from gpuga.safety.compiled import compiled, inner
+from gpuga.compiled import compiled, inner
 from gpuga.safety.network import Bytes, Network, sink_of, source_of
 from gpuga.table.table import Ints
 

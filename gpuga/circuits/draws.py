@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import inner
+from gpuga.compiled import inner
 
 Stream = NDArray[np.uint64]
 

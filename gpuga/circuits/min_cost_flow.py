@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.circuits.paths import Log
-from gpuga.safety.compiled import inner
+from gpuga.compiled import inner
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, add, push, sink_of, source_of
 from gpuga.table.table import Ints, Mask
 

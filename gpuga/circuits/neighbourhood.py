@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled, inner, whole
+from gpuga.compiled import compiled, inner, whole
 from gpuga.table.table import Ints, Mask, Table
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import inner, whole
+from gpuga.compiled import inner, whole
 from gpuga.safety.network import (
     SECONDARY,
     Flow,

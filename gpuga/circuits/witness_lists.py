@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuga.safety.compiled import compiled, inner
+from gpuga.compiled import compiled, inner
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, Nodes, add, clear, drop
 from gpuga.table.table import Ints, Mask

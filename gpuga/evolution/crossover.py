@@ -7,21 +7,12 @@ and so as safe as its parents.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from gpuga.compiled import inner, parallel
 from gpuga.evolution.individual import Genes
-from gpuga.safety.compiled import inner
 from gpuga.table.table import Ints, Mask
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _parallel(function: F) -> F:
-    return cast(F, njit(cache=True, nogil=True, parallel=True)(function))
 
 
 def exchanged(
@@ -78,7 +69,7 @@ def _uses(start: Ints, cell: Genes, genes: Genes, columns: int) -> Genes:
     return uses
 
 
-@_parallel
+@parallel
 def _exchange(
     genes: Genes,
     start: Ints,
@@ -106,7 +97,7 @@ def _exchange(
                 rise[q] += change
 
 
-@_parallel
+@parallel
 def _search_pool(
     start: Ints,
     cell: Genes,
@@ -134,7 +125,7 @@ def _search_pool(
             rise[q] += least - before
 
 
-@_parallel
+@parallel
 def nearest(genes: Genes, reference: Genes) -> Ints:
     """How many circuits each individual has that its nearest other reference has not (int64[P])."""
     out = np.zeros(len(genes), np.int64)

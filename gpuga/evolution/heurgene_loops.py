@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.circuits.witness_lists import Levels
-from gpuga.safety.compiled import compiled, inner
+from gpuga.compiled import compiled, inner
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, add, clear, drop
 from gpuga.table.table import Ints

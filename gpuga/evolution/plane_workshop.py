@@ -13,6 +13,7 @@ from gpuga.bounds.branching import branch
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, blurred, costs_of, plain
 from gpuga.circuits.witness_lists import Levels
+from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.evolution.pool import Supports
@@ -24,7 +25,6 @@ from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels.random import Stream
-from gpuga.safety.compiled import compiled
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear, new_flow
 from gpuga.table.table import Ints, Mask

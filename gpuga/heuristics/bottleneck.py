@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled, inner, whole
+from gpuga.compiled import compiled, inner, whole
 from gpuga.safety.witness import Ground, Witnesses
 from gpuga.table.table import Ints
 

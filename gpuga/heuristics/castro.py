@@ -13,12 +13,12 @@ import numpy as np
 from gpuga.circuits.min_cost_flow import protect_by_flow
 from gpuga.circuits.paths import NO_PATH, Costs, Log, Taste, cheapest_path, new_log, plain, suppress_path
 from gpuga.circuits.witness_lists import Levels
+from gpuga.compiled import compiled, inner, whole
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.protection import Found
-from gpuga.safety.compiled import compiled, inner, whole
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
 from gpuga.table.table import Ints, Mask, Table
 

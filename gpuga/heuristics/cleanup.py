@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.circuits.witness_lists import Levels, WitnessLists, new_lists, show_all, try_to_publish
+from gpuga.compiled import compiled
 from gpuga.errors import GpugaError
 from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.safety.compiled import compiled
 from gpuga.safety.network import SECONDARY, Flow, Links, Network
 from gpuga.table.table import Ints, Mask
 

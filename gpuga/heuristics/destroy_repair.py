@@ -25,9 +25,9 @@ from gpuga.circuits.witness_lists import (
     show_all,
     try_to_publish,
 )
+from gpuga.compiled import compiled, inner
 from gpuga.errors import GpugaError
 from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.safety.compiled import compiled, inner
 from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, add, clear, drop
 from gpuga.table.table import Ints, Mask
 

@@ -14,13 +14,13 @@ from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.min_cost_flow import protect_by_flow
 from gpuga.circuits.paths import Log, new_log, plain
 from gpuga.circuits.witness_lists import Levels
+from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, InputError, printable
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Found
-from gpuga.safety.compiled import compiled
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.plane import plane_of

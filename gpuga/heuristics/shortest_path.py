@@ -10,12 +10,12 @@ import numpy as np
 
 from gpuga.circuits.paths import Costs, Log, Taste, new_log, plain, protect_level
 from gpuga.circuits.witness_lists import Levels, WitnessLists, new_lists, remember, show
+from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.heuristics.cleanup import heaviest_first, publish_redundant
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.protection import Found
-from gpuga.safety.compiled import compiled
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.table import Ints, Mask, Table
 

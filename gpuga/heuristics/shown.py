@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled
+from gpuga.compiled import compiled
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
 from gpuga.safety.witness import Ground, Witnesses, hold, together

@@ -7,9 +7,10 @@ family that exceeds its node limit goes to HiGHS, and to the greedy cover where 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
+
+from gpuga.compiled import compiled
 
 Ints = NDArray[np.int64]
 
@@ -17,7 +18,7 @@ NODE_LIMIT = 200_000
 HIGHS_SECONDS = 20.0
 
 
-@njit(cache=True)
+@compiled
 def _greedy(masks: Ints, costs: Ints) -> int:
     """A cover by the field with the most newly covered sets per cost, then without its superfluous fields."""
     covered = np.zeros(len(masks), np.bool_)
@@ -41,7 +42,7 @@ def _greedy(masks: Ints, costs: Ints) -> int:
     return cover
 
 
-@njit(cache=True)
+@compiled
 def _covers(masks: Ints, cover: int) -> bool:
     left = 0
     for mask in masks:
@@ -50,7 +51,7 @@ def _covers(masks: Ints, cover: int) -> bool:
     return left == 0
 
 
-@njit(cache=True)
+@compiled
 def _cost(cover: int, costs: Ints) -> int:
     total = 0
     for f in range(len(costs)):
@@ -59,7 +60,7 @@ def _cost(cover: int, costs: Ints) -> int:
     return total
 
 
-@njit(cache=True)
+@compiled
 def _bound(masks: Ints, costs: Ints, cover: int, banned: int) -> int:
     """What the uncovered sets cost at least: disjoint ones need a field each (-1: impossible)."""
     used, total = 0, 0
@@ -79,7 +80,7 @@ def _bound(masks: Ints, costs: Ints, cover: int, banned: int) -> int:
     return total
 
 
-@njit(cache=True)
+@compiled
 def _branch(masks: Ints, cover: int, banned: int) -> int:
     """The free fields of the smallest uncovered set (0 when all are covered)."""
     best, best_count = 0, 64
@@ -96,7 +97,7 @@ def _branch(masks: Ints, cover: int, banned: int) -> int:
     return best
 
 
-@njit(cache=True)
+@compiled
 def _exact(masks: Ints, costs: Ints, limit: int) -> tuple[int, bool]:
     """The cheapest cover and whether that is proven within `limit` nodes."""
     best = _greedy(masks, costs)
@@ -125,7 +126,7 @@ def _exact(masks: Ints, costs: Ints, limit: int) -> tuple[int, bool]:
     return best, True
 
 
-@njit(cache=True)
+@compiled
 def _exact_families(start: Ints, masks: Ints, costs: Ints, limit: int) -> tuple[Ints, NDArray[np.bool_]]:
     n = len(start) - 1
     covers, proven = np.zeros(n, np.int64), np.zeros(n, np.bool_)
@@ -134,7 +135,7 @@ def _exact_families(start: Ints, masks: Ints, costs: Ints, limit: int) -> tuple[
     return covers, proven
 
 
-@njit(cache=True)
+@compiled
 def _greedy_families(start: Ints, masks: Ints, costs: Ints) -> Ints:
     covers = np.zeros(len(start) - 1, np.int64)
     for g in range(len(covers)):
@@ -179,7 +180,7 @@ def cover_costs(covers: Ints, costs: Ints) -> Ints:
     return np.asarray((chosen * costs).sum(axis=1), np.int64)
 
 
-@njit(cache=True)
+@compiled
 def _ascend(masks: Ints, slack: Ints, price: Ints) -> None:
     """Raise every set's price as far as the costs of its fields allow (in place)."""
     for s in range(len(masks)):
@@ -193,7 +194,7 @@ def _ascend(masks: Ints, slack: Ints, price: Ints) -> None:
                 slack[f] -= room
 
 
-@njit(cache=True)
+@compiled
 def _packing(masks: Ints, costs: Ints) -> NDArray[np.float64]:
     """Prices of greatest sum such that no field's sets cost more than the field: the simplex method on a
     dense tableau.
@@ -238,7 +239,7 @@ def _packing(masks: Ints, costs: Ints) -> NDArray[np.float64]:
     return prices
 
 
-@njit(cache=True)
+@compiled
 def feasible_prices(start: Ints, masks: Ints, costs: Ints) -> Ints:
     """Integer prices of the sets that never exceed a field's cost: a feasible dual solution, near the best
     one.

@@ -9,8 +9,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gpuga.compiled import compiled
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -40,7 +41,7 @@ def renumber(flat: Ints) -> tuple[Ints, int]:
     return inverse.astype(np.int64) - missing, max(len(distinct) - missing, 1)
 
 
-@njit(cache=True)
+@compiled
 def _extend(flat: Ints, codes: Codes, size: int) -> Ints:
     longer = np.empty(len(flat), np.int64)
     for r in range(len(flat)):
@@ -51,7 +52,7 @@ def _extend(flat: Ints, codes: Codes, size: int) -> Ints:
     return longer
 
 
-@njit(cache=True)
+@compiled
 def _mark(flat: Ints, bins: int, threshold: int, words: NDArray[np.uint64], word: int, bit: np.uint64) -> None:
     counts = np.zeros(bins, np.int64)
     for r in range(len(flat)):
@@ -62,7 +63,7 @@ def _mark(flat: Ints, bins: int, threshold: int, words: NDArray[np.uint64], word
             words[r, word] |= bit
 
 
-@njit(cache=True)
+@compiled
 def _place(columns: Codes, fields: Ints, sizes: Ints, record: int) -> int:
     """The bin of one record, -1 where one of its scores is missing."""
     at = 0
@@ -74,7 +75,7 @@ def _place(columns: Codes, fields: Ints, sizes: Ints, record: int) -> int:
     return at
 
 
-@njit(cache=True)
+@compiled
 def _mark_dense(
     columns: Codes, fields: Ints, sizes: Ints, bins: int, threshold: int,
     words: NDArray[np.uint64], word: int, bit: np.uint64,

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gpuga.compiled import compiled
 from gpuga.errors import InputError
 from gpuga.kernels import Backend, Frequencies, get_backend
 from gpuga.microdata.cover import feasible_prices
@@ -38,7 +38,7 @@ MOST_RECODINGS = 2**22
 """Recodings that are enumerated at most."""
 
 
-@njit(cache=True)
+@compiled
 def _inhabited(flat: Ints, bins: int) -> tuple[Ints, Ints, Ints]:
     """Number the inhabited bins: each record's cell (-1 missing), per cell one record and the count."""
     number, counts, example = np.full(bins, -1, np.int64), np.zeros(bins, np.int64), np.zeros(bins, np.int64)
@@ -116,7 +116,7 @@ def priced(problem: Problem, tables: Frequencies, recoding: Sequence[int]) -> Fr
     return replace(tables, weight=weight)
 
 
-@njit(cache=True)
+@compiled
 def _add(weight: Ints, cell: Ints, record: Ints, price: Ints) -> None:
     for i in range(len(record)):
         weight[cell[record[i]]] += price[i]

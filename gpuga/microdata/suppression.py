@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
+from gpuga.compiled import compiled
 from gpuga.errors import Infeasible, printable
 from gpuga.microdata.problem import Problem, Suppressions, local_suppression
 from gpuga.microdata.unsafe import Families, set_masks, unsafe_words
@@ -78,7 +78,7 @@ def _remaining(caps: Mapping[int, int] | None, codes: Codes, left: Codes) -> dic
     return {field: cap - int(used[field]) for field, cap in caps.items()}
 
 
-@njit(cache=True)
+@compiled
 def _take(codes: Codes, record: Ints, covers: Ints) -> None:
     for i in range(len(record)):
         for f in range(codes.shape[1]):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gpuga.compiled import compiled
 from gpuga.microdata.histogram import mark_rare
 from gpuga.microdata.keys import Keys
 
@@ -44,7 +44,7 @@ def manucs(words: Words, keys: Keys) -> Words:
     return np.asarray(_without(words, keys.subsets))
 
 
-@njit(cache=True)
+@compiled
 def _without(words: Words, related: Words) -> Words:
     """Take from each record the keys related to another of its keys."""
     kept = words.copy()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.compiled import compiled, inner
 from gpuga.kernels.logic.boxes import LENGTH, Boxed, Bytes, Scratch, cheapest
-from gpuga.safety.compiled import compiled, inner
 from gpuga.table.table import INFINITE, Ints
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled, inner
+from gpuga.compiled import compiled, inner
 from gpuga.safety.network import (
     UNBOUNDED,
     Flow,

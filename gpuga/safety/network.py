@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled, inner, whole
+from gpuga.compiled import compiled, inner, whole
 from gpuga.table.plane import Plane
 from gpuga.table.table import INFINITE, Ints, Mask
 

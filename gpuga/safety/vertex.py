@@ -15,7 +15,7 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.compiled import compiled
+from gpuga.compiled import compiled
 from gpuga.table.table import Ints
 
 MOST_ENTRIES = 20_000_000

@@ -15,8 +15,8 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.compiled import compiled
 from gpuga.safety.basis import Integers, narrow
-from gpuga.safety.compiled import compiled
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 LARGEST_PART = 500  # denominators above this are not read from floats

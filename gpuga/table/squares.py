@@ -7,8 +7,9 @@ corner w, which lies on neither, on a line with y and on a line with z. Compiled
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gpuga.compiled import compiled
 
 Ints = NDArray[np.int64]
 Cells = NDArray[np.int32]
@@ -17,7 +18,7 @@ TRIES = 4
 """How many cells of each line are tried as y and z."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def root_of(group: Ints, at: int) -> int:
     """The representative of a group; ways are shortened as they are walked."""
     while group[at] != at:
@@ -26,7 +27,7 @@ def root_of(group: Ints, at: int) -> int:
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shared(start: Ints, cell: Cells, one: int, two: int, out: Cells) -> int:
     """How many cells two lines share; the first two of them are written to `out`."""
     p, q, found = start[one], start[two], 0
@@ -44,7 +45,7 @@ def shared(start: Ints, cell: Cells, one: int, two: int, out: Cells) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lies_on(start: Ints, cell: Cells, line: int, x: int) -> bool:
     """Whether a cell lies on a line."""
     low, high = start[line], start[line + 1]
@@ -57,7 +58,7 @@ def lies_on(start: Ints, cell: Cells, line: int, x: int) -> bool:
     return bool(low < start[line + 1] and cell[low] == x)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def corner(
     start: Ints,
     cell: Cells,
@@ -91,7 +92,7 @@ def corner(
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def corners(
     start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, one: int, two: int, x: int, first: bool, sides: Ints
 ) -> tuple[int, int]:
@@ -117,7 +118,7 @@ def corners(
     return found, tried
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def join_parallels(start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, group: Ints) -> None:
     """Join lines that share two cells, and opposite sides of squares, in the union-find `group` (int64[lines])."""
     room, sides = np.zeros(2, np.int32), np.zeros(2, np.int64)
@@ -132,7 +133,7 @@ def join_parallels(start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells,
                     group[root_of(group, two)] = root_of(group, sides[1])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def span_squares(
     start: Ints, cell: Cells, cell_start: Ints, cell_line: Cells, number: Ints, count: int, step: int
 ) -> tuple[Ints, Ints]:

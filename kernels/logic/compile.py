@@ -12,7 +12,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
+
+from ..compile_cache import SourceCache
 
 # What numba infers for a scalar that comes out of an array; mypy cannot know it.
 Integer = Any
@@ -20,49 +22,36 @@ Truth = Any
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-def survive_damaged_caches() -> None:
-    """Let a compiled function that cannot be read back from disk be compiled again, instead of ending the run.
-
-    A crash, a full disk or another version can leave half a file behind; numba takes only a missing one for a miss.
-    """
-    if getattr(FunctionCache.load_overload, "survives", False):
-        return
-    load = FunctionCache.load_overload
-
-    def load_or_compile(self: Any, *arguments: Any) -> Any:
-        try:
-            return load(self, *arguments)
-        except Exception:  # unpickling a damaged file can raise anything
-            self.flush()  # an empty index in its place
-            return None
-
-    load_or_compile.survives = True  # type: ignore[attr-defined]
-    FunctionCache.load_overload = load_or_compile
-
-
-survive_damaged_caches()
-
+INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of functions that are never called from Python: without the way in from there, which takes longer to compile
+than the function itself where many arrays are passed."""
 
 whole: Callable[[Any], int] = cast(Any, np.int64)
 """An integer of the one width that compiled functions pass on: each further one, and each literal, would have the
 function that is called compiled once more."""
 
 
+def cached(function: Function, **options: Any) -> Function:
+    """Compile `function` on first use, keep the machine code on disk where there is a place; release the lock."""
+    found = njit(nogil=True, **options)(function)
+    if isinstance(found, Dispatcher):  # not where compilation is switched off
+        try:
+            found._cache = SourceCache(found.py_func)
+        except RuntimeError:  # no folder can be written: compiled anew by every process
+            return cast(Function, found)
+    return cast(Function, found)
+
+
 def device(function: Function) -> Function:
-    """Compile `function` on first use, keep the machine code on disk, release the interpreter lock."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy")(function))
+    """A function that divides as arrays do: nothing is raised."""
+    return cached(function, error_model="numpy")
 
 
 def inner(function: Function) -> Function:
-    """As `device`, but never called from Python.
-
-    Without the way in from there, which takes longer to compile than the function itself where many arrays are passed.
-    """
-    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy", **options)(function))
+    """As `device`, but never called from Python."""
+    return cached(function, error_model="numpy", **INNER)
 
 
 def parallel(function: Function) -> Function:
-    """The same for a launcher of the CPU back end: its `prange` loops run on all threads."""
-    return cast(Function, njit(cache=True, nogil=True, error_model="numpy", parallel=True)(function))
+    """As `device`, for a launcher of the CPU back end: its `prange` loops run on all threads."""
+    return cached(function, error_model="numpy", parallel=True)

@@ -19,7 +19,7 @@ LINE = "compiling for this machine"
 
 
 def test_whoever_waits_is_told_once_that_something_is_compiled() -> None:
-    import gpuga.safety.compiled  # noqa: F401  (it begins to watch)
+    import gpuga.compiled  # noqa: F401  (it begins to watch)
 
     told = []
     compiling.when_first(lambda: told.append(True))
@@ -37,7 +37,7 @@ def test_what_compiles_ahead_ends_with_the_run_that_it_works_for(tmp_path: Path)
     words = [sys.executable, "-m", "gpuga.cli.compile_ahead", "1234567"]  # a run that is no more
     surroundings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run(words, env=surroundings, check=True, timeout=60)
-    assert len(list(tmp_path.rglob("*.nbi"))) < 10, "it went on to the end"
+    assert len(list(tmp_path.rglob("*.nbc"))) < 10, "it went on to the end"
 
 
 @pytest.mark.slow
