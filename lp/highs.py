@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .solver import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Answer, Basis, Floats, Model, Session, Status
+from .solver import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Answer, Basis, Floats, MipAnswer, Model, Session, Status
 
 PRIMAL_SIMPLEX = 4
 DUAL_SIMPLEX = 1
@@ -127,32 +127,44 @@ class Highs:
         return HighsSession(model, warm=False, interior=True)
 
 
-def solve_whole(model: Model, seconds: float = float("inf"), nodes: int | None = None, gap: float = 0.0) -> Answer:
+def solve_whole(
+    model: Model,
+    seconds: float = float("inf"),
+    nodes: int | None = None,
+    gap: float = 0.0,
+    *,
+    whole: NDArray[np.bool_] | None = None,
+    seed: int = 0,
+) -> MipAnswer:
     """The model in whole numbers, by branch and bound; `x` is the best point where one was found, else empty.
 
-    Optimal means within `gap` of the best, as far as the solver's floats go; a limit of time or nodes ends with
-    `TIME_LIMIT`.
+    `whole` bool[n] says which columns are whole numbers, by default all. Optimal means within `gap` of the best, as far
+    as the solver's floats go; a limit of time or nodes ends with `TIME_LIMIT`.
     """
     import highspy
 
     highs = highspy.Highs()
-    for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", gap)):
+    for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", gap), ("random_seed", seed)):
         highs.setOptionValue(option, value)
     if nodes is not None:
         highs.setOptionValue("mip_max_nodes", nodes)
     if seconds < float("inf"):
         highs.setOptionValue("time_limit", max(seconds, 0.0))
     lp = _highs_lp(highspy, model)
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * model.columns
+    kinds = highspy.HighsVarType
+    chosen = np.ones(model.columns, bool) if whole is None else whole
+    lp.integrality_ = [kinds.kInteger if one else kinds.kContinuous for one in chosen.tolist()]
     highs.passModel(lp)
     highs.run()
-    ended, kinds = highs.getModelStatus(), highspy.HighsModelStatus
-    limited = ended in (kinds.kTimeLimit, kinds.kIterationLimit, kinds.kSolutionLimit, kinds.kInterrupt)
+    ended, ends = highs.getModelStatus(), highspy.HighsModelStatus
+    limited = ended in (ends.kTimeLimit, ends.kIterationLimit, ends.kSolutionLimit, ends.kInterrupt)
     status = Status.TIME_LIMIT if limited else _status(highspy, ended)
     info = highs.getInfo()
     found = status in (Status.OPTIMAL, Status.TIME_LIMIT) and np.isfinite(info.mip_gap)
     x = np.array(highs.getSolution().col_value) if found else np.zeros(0)
-    return Answer(status, float(info.objective_function_value) if found else float("nan"), x, np.zeros(0))
+    objective = float(info.objective_function_value) if found else float("nan")
+    counts = int(info.mip_node_count), int(info.simplex_iteration_count)
+    return MipAnswer(status, objective, x, np.zeros(0), float(info.mip_dual_bound), *counts)
 
 
 def _status(highspy: Any, status: Any) -> Status:

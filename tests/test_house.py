@@ -69,6 +69,13 @@ def test_rooms_look_one_way_only(room: str, may_use: set[str]) -> None:
                 assert name.split(".")[1] in may_use, f"{path} imports {name}"
 
 
+def test_only_the_room_of_solvers_imports_them() -> None:
+    for folder in ("gpuga", "kernels", "bench", "examples"):
+        for path in (ROOT / folder).rglob("*.py"):
+            if ROOT / "lp" not in path.resolve().parents:
+                assert not {name for name in imports(path) if name.split(".")[0] in {"highspy", "cuopt"}}, path
+
+
 def test_the_versions_agree() -> None:
     assert PYPROJECT["project"]["version"] == gpuga.__version__
     assert gpuga.__version__ in (ROOT / "CHANGELOG.md").read_text()

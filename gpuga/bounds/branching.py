@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,49 +31,17 @@ def branch(relaxation: Relaxation, allowed: Mask, incumbent: Mask, gap: float, n
     Stops at the relative `gap`, after `nodes` nodes or when the time is up. The relaxation is left as it was.
     """
     relaxation.add_places(np.flatnonzero(allowed.ravel() & ~relaxation.in_core))
-    solver, places = relaxation.solver, relaxation.places
-    count = len(places)
-    every = np.arange(count, dtype=np.int32)
-    upper = allowed.ravel()[places].astype(np.float64)
-    solver.changeColsBounds(count, every, np.zeros(count), upper)
-    solver.changeColsIntegrality(count, every, np.full(count, highspy.HighsVarType.kInteger))
-    solver.setOptionValue("mip_rel_gap", gap)
-    solver.setOptionValue("mip_abs_gap", 0.999 * relaxation.step / relaxation.unit)
-    solver.setOptionValue("mip_max_nodes", nodes)
-    solver.setOptionValue("time_limit", float(min(solver.getRunTime() + max(0.0, clock.left()), 1e9)))
-    start = highspy.HighsSolution()
-    start.col_value = incumbent.ravel()[places].astype(np.float64).tolist()
-    solver.setSolution(start)
-    with _ended_by(solver, clock):
-        solver.run()
-    found = _result(relaxation)
-    solver.changeColsIntegrality(count, every, np.full(count, highspy.HighsVarType.kContinuous))
-    solver.changeColsBounds(count, every, np.zeros(count), np.ones(count))
-    return found
-
-
-@contextmanager
-def _ended_by(solver: Any, clock: Clock) -> Iterator[None]:
-    """Let the clock end a run, also when the user interrupts it: the solver looks at its own limit too seldom."""
-
-    def look(event: Any) -> None:
-        event.data_in.user_interrupt = clock.expired()
-
-    solver.cbMipInterrupt.subscribe(look)
-    try:
-        yield
-    finally:
-        solver.cbMipInterrupt.unsubscribe(look)
-
-
-def _result(relaxation: Relaxation) -> Branched:
-    solver = relaxation.solver
-    info = solver.getInfo()
-    value = np.array(solver.getSolution().col_value)
-    feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    bound = float(info.mip_dual_bound) * relaxation.unit
-    return Branched(
-        pattern=np.asarray(value > 0.5) if feasible and len(value) == len(relaxation.places) else None,
-        dual_bound=bound if np.isfinite(bound) else 0.0,
-        nodes=int(info.mip_node_count),
+    session, places = relaxation.session, relaxation.places
+    every, zeros = np.arange(len(places)), np.zeros(len(places))
+    session.set_bounds(every, zeros, allowed.ravel()[places].astype(np.float64))
+    answer = session.solve_whole(
+        np.ones(len(places), bool),
+        incumbent.ravel()[places].astype(np.float64),
+        seconds=clock.left(),
+        nodes=nodes,
+        gaps=(gap, 0.999 * relaxation.step / relaxation.unit),
+        interrupted=clock.expired,
     )
+    session.set_bounds(every, zeros, np.ones(len(places)))
+    pattern = np.asarray(answer.x > 0.5) if len(answer.x) else None
+    return Branched(pattern, answer.bound * relaxation.unit, answer.nodes)

@@ -1,4 +1,4 @@
-"""The classical integer programme for any small table, whole or for the initially exposed primaries only.
+"""The classical integer program for any small table, whole or for the initially exposed primaries only.
 
 Fischetti, Salazar 2001; Serpell, Clark, Smith, Staggemeier 2008. One binary per cell says whether it
 is suppressed; for every primary considered, two consistent tables show that it can rise and fall far enough.
@@ -8,9 +8,6 @@ conjecture which is false, so its patterns stand only after the audit.
 
 from __future__ import annotations
 
-from typing import Any
-
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import (
@@ -26,6 +23,8 @@ from scipy.sparse import (
 
 from gpuga.context import Context
 from gpuga.errors import GpugaError, Infeasible, InputError, OutOfTime
+from gpuga.lp.highs import solve_whole
+from gpuga.lp.solver import Answer, Model, Status
 from gpuga.protection import Found
 from gpuga.safety.exposure import initially_exposed
 from gpuga.table.plane import plane_of
@@ -60,40 +59,34 @@ def _solve(table: Table, considered: Ints, context: Context) -> Found:
         counts = {"variables": variables, "constraints": len(table.sensitive), "primaries": 0}
         return Found(table.forced.copy(), details=counts)
     model = _model(table, considered, context.strict)
-    details = {"variables": model.num_col_, "constraints": model.num_row_, "primaries": len(considered)}
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("mip_rel_gap", 0.0)
-    solver.setOptionValue("random_seed", context.seed % 2**31)
-    solver.setOptionValue("time_limit", float(min(max(0.1, context.clock.left()), 1e9)))
-    solver.passModel(model)
-    context.progress.stage("integer programme")
-    solver.run()
-    suppressed = _pattern(solver, table, considered)
-    details["nodes"] = int(solver.getInfo().mip_node_count)
-    details["finished"] = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-    return Found(suppressed, evaluations=details["nodes"], details=details)
+    context.progress.stage("integer program")
+    whole = np.arange(model.columns) < len(table)
+    answer = solve_whole(model, max(0.1, context.clock.left()), whole=whole, seed=context.seed % 2**31)
+    details = {
+        "variables": model.columns,
+        "constraints": model.rows,
+        "primaries": len(considered),
+        "nodes": answer.nodes,
+        "finished": answer.status is Status.OPTIMAL,
+    }
+    return Found(_pattern(answer, table, considered), evaluations=answer.nodes, details=details)
 
 
-def _pattern(solver: Any, table: Table, considered: Ints) -> NDArray[np.bool_]:
+def _pattern(answer: Answer, table: Table, considered: Ints) -> NDArray[np.bool_]:
     """The binaries of the best solution, or why there is none."""
-    status = solver.getModelStatus()
-    if status == highspy.HighsModelStatus.kInfeasible:
+    if answer.status is Status.INFEASIBLE:
         raise Infeasible(
-            "no safe pattern exists: the integer programme has no solution, even with everything suppressed "
-            "that may be",
+            "no safe pattern exists: the integer program has no solution, even with everything suppressed that may be",
             considered.tolist(),
         )
-    if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        if status == highspy.HighsModelStatus.kTimeLimit:
-            raise OutOfTime("time ran out before the integer programme had a solution; allow more with --seconds")
-        raise GpugaError("the integer programme could not be solved")
-    binary = np.array(solver.getSolution().col_value[: len(table)])
-    return np.asarray((binary > 0.5) | table.forced)
+    if not len(answer.x):
+        if answer.status is Status.TIME_LIMIT:
+            raise OutOfTime("time ran out before the integer program had a solution; allow more with --seconds")
+        raise GpugaError("the integer program could not be solved")
+    return np.asarray((answer.x[: len(table)] > 0.5) | table.forced)
 
 
-def _model(table: Table, considered: Ints, strict: bool) -> Any:
+def _model(table: Table, considered: Ints, strict: bool) -> Model:
     """Binaries first, then for each primary the table that rises and the one that falls.
 
     Tables are changes in units of the primary's largest level, so that all numbers are near one.
@@ -116,29 +109,19 @@ def _model(table: Table, considered: Ints, strict: bool) -> Any:
     matrix = csc_array(vstack(rows, format="csc"))
     equalities, inequalities = m * tables, 2 * n * tables
     lower = np.concatenate([np.zeros(equalities + inequalities), least, np.ones(len(primary))])
-    upper = np.concatenate(
-        [np.zeros(equalities), np.full(inequalities + len(least), highspy.kHighsInf), np.ones(len(primary))]
-    )
-    return _highs_model(table, matrix, lower, upper, tables)
-
-
-def _highs_model(table: Table, matrix: csc_array, lower: Floats, upper: Floats, tables: int) -> Any:
-    n = len(table)
-    model: Any = highspy.HighsLp()
-    model.num_row_, model.num_col_ = matrix.shape
+    upper = np.concatenate([np.zeros(equalities), np.full(inequalities + len(least), np.inf), np.ones(len(primary))])
     weight = np.where(table.primary, 0, table.weight) / max(1, table.weight_scale)
-    model.col_cost_ = np.concatenate([weight, np.zeros(n * tables)])
-    free = np.full(n * tables, highspy.kHighsInf)
-    model.col_lower_ = np.concatenate([table.forced.astype(float), -free])
-    model.col_upper_ = np.concatenate([table.suppressible.astype(float), free])
-    model.row_lower_, model.row_upper_ = lower, upper
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    model.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    model.a_matrix_.value_ = matrix.data
-    kinds = [highspy.HighsVarType.kInteger] * n + [highspy.HighsVarType.kContinuous] * (n * tables)
-    model.integrality_ = kinds
-    return model
+    free = np.full(n * tables, np.inf)
+    return Model(
+        cost=np.concatenate([weight, np.zeros(n * tables)]),
+        lower=np.concatenate([table.forced.astype(float), -free]),
+        upper=np.concatenate([table.suppressible.astype(float), free]),
+        row_lower=lower,
+        row_upper=upper,
+        start=matrix.indptr.astype(np.int32),
+        index=matrix.indices.astype(np.int32),
+        value=matrix.data,
+    )
 
 
 def _units(table: Table, considered: Ints, strict: bool) -> tuple[Floats, Floats, Floats, Floats]:

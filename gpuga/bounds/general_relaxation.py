@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import highspy
 import numpy as np
 
 from gpuga.bounds.certificate import SAFE_BITS
 from gpuga.bounds.general_attackers import FractionalAttacker, bridges, products_of_levels
 from gpuga.bounds.general_cuts import Floats, Key, LineCut, Origin, Product, half_sums, level_row
 from gpuga.bounds.general_pool import Pool
-from gpuga.bounds.relaxation import new_solver
 from gpuga.compiled import compiled
 from gpuga.context import Clock
+from gpuga.lp.cut_session import cut_session
+from gpuga.lp.solver import Answer, Rows
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.table import Ints, Mask, Table
 
@@ -68,12 +68,13 @@ class GeneralRelaxation:
         self.position = np.full(len(table), -1, np.int64)
         self.position[self.free] = np.arange(len(self.free))
         self.every = np.arange(len(self.free), dtype=np.int32)
-        self.solver = new_solver(np.append(self.weight, self.weight.sum() + self.step) / self.unit)
-        self.solver.changeColBounds(len(self.free), 0.0, highspy.kHighsInf)
+        self.session = cut_session(np.append(self.weight, self.weight.sum() + self.step) / self.unit)
+        self.session.set_bounds(np.array([len(self.free)]), np.zeros(1), np.full(1, np.inf))
         self.cuts: list[LineCut] = []
         self.known: set[Key] = set()
         self.rows = _Rows()
         self.idle: Ints = np.zeros(0, np.int64)
+        self.answer: Answer
         self.x = np.zeros(len(self.free))
         self.low, self.high = np.zeros(len(self.free)), np.ones(len(self.free))
         self.objective = 0.0
@@ -106,15 +107,9 @@ class GeneralRelaxation:
         ends = np.cumsum(size)
         start = np.concatenate([[0], np.cumsum(size + 1)])
         # every row ends with its share of the artificial column
-        self.solver.addRows(
-            len(fresh),
-            np.array([float(cut.rhs > 0) for cut in fresh]),
-            np.full(len(fresh), highspy.kHighsInf),
-            int(start[-1]),
-            start[:-1].astype(np.int32),
-            np.insert(place, ends, len(self.free)).astype(np.int32),
-            np.insert(value / np.repeat(scale, size), ends, 1.0),
-        )
+        asked = np.array([float(cut.rhs > 0) for cut in fresh])
+        share = np.insert(value / np.repeat(scale, size), ends, 1.0)
+        self.session.add_rows(Rows(asked, start, np.insert(place, ends, len(self.free)), share))
         self.rows.append(ends, place, value, scale, np.array([cut.rhs > 0 for cut in fresh]))
         self.idle = np.concatenate([self.idle, np.zeros(len(fresh), np.int64)])
         return len(fresh)
@@ -125,7 +120,7 @@ class GeneralRelaxation:
         drop = np.flatnonzero(~stay)
         if len(drop) < LEAST_PURGED * len(stay):
             return
-        self.solver.deleteRows(len(drop), drop.astype(np.int32))
+        self.session.delete_rows(drop)
         self.known.difference_update(self.cuts[c].key for c in drop)
         self.cuts = [self.cuts[c] for c in np.flatnonzero(stay)]
         self.rows.keep(stay)
@@ -133,37 +128,34 @@ class GeneralRelaxation:
 
     def set_price(self, cost: int) -> None:
         """No program need show more than that cost: it ends once it does."""
-        self.solver.changeColCost(len(self.free), (cost + self.step) / self.unit)
-        self.solver.setOptionValue("objective_bound", cost / self.unit)
+        self.session.set_cost(np.array([len(self.free)]), np.array([(cost + self.step) / self.unit]))
+        self.session.limit_objective(cost / self.unit)
 
     def fix(self, low: Floats, high: Floats) -> None:
         """Let the programs be those of a node: bounds of the free cells."""
         self.low[:], self.high[:] = low, high
-        self.solver.changeColsBounds(len(self.free), self.every, self.low, self.high)
+        self.session.set_bounds(self.every, self.low, self.high)
 
     def fix_one(self, at: int, low: float, high: float) -> None:
         """Change the bounds of one position."""
         self.low[at], self.high[at] = low, high
-        self.solver.changeColBounds(at, low, high)
+        self.session.set_bounds(np.array([at]), np.array([low]), np.array([high]))
 
     def estimate(self, iterations: int) -> float:
         """What the solver says of the program after some iterations, in units of the weights; nothing is proven."""
-        self.solver.setOptionValue("simplex_iteration_limit", iterations)
-        self.solver.run()
-        return float(self.solver.getInfo().objective_function_value) * self.unit
+        self.answer = self.session.solve(iterations=iterations)
+        return self.answer.objective * self.unit
 
     def solve(self) -> int:
         """Solve; the proven bound, rounded up to what costs can be at all."""
-        self.solver.setOptionValue("simplex_iteration_limit", NO_LIMIT)
-        self.solver.run()
+        self.answer = self.session.solve()
         return self.proven()
 
     def proven(self) -> int:
         """What the solver's latest multipliers prove."""
-        solution = self.solver.getSolution()
-        self.x = np.clip(np.array(solution.col_value)[:-1], 0.0, 1.0)
-        self.objective = float(self.solver.getInfo().objective_function_value) * self.unit
-        multipliers = np.maximum(np.array(solution.row_dual), 0.0) * self.unit
+        self.x = np.clip(self.answer.x[:-1], 0.0, 1.0)
+        self.objective = self.answer.objective * self.unit
+        multipliers = np.maximum(self.answer.row_dual, 0.0) * self.unit
         self.idle = np.where(multipliers > 0, 0, self.idle + 1)
         return self._proven(multipliers)
 
@@ -221,7 +213,7 @@ class GeneralRelaxation:
 
     def _with_multipliers(self) -> list[Origin]:
         """How the cuts were made that the latest bound leans on."""
-        dual = self.solver.getSolution().row_dual
+        dual = self.answer.row_dual.tolist()
         return [cut.origin for cut, y in zip(self.cuts, dual, strict=True) if y > LEAST_MULTIPLIER and cut.origin]
 
     def said(self) -> list[list[Any]]:

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cuts import Cut
 from gpuga.bounds.lone_cells import PlaneCut
-from gpuga.bounds.relaxation import Relaxation, new_solver
+from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Key
 from gpuga.circuits.paths import Costs, plain
 from gpuga.context import Clock
 from gpuga.heuristics.shortest_path import by_paths
+from gpuga.lp.cut_session import cut_session
+from gpuga.lp.solver import Rows, Status
 from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]
@@ -137,12 +138,8 @@ class _Programme:
         self.known: set[Key] = set()
         self.finished = True
         self.work = 0
-        self.solver = new_solver(self.problem.weight.ravel()[self.places] / self.unit)
-        every = np.arange(len(self.places), dtype=np.int32)
-        self.solver.changeColsIntegrality(len(every), every, np.full(len(every), highspy.HighsVarType.kInteger))
-        self.solver.setOptionValue("mip_rel_gap", 0.0)
-        self.solver.setOptionValue("mip_abs_gap", 0.999 * relaxation.step / self.unit)
-        self.solver.setOptionValue("mip_max_nodes", size.nodes)
+        self.gaps = 0.0, 0.999 * relaxation.step / self.unit
+        self.session = cut_session(self.problem.weight.ravel()[self.places] / self.unit)
 
     def add(self, cuts: Sequence[PlaneCut]) -> None:
         """Add what the cuts still ask of the free places."""
@@ -161,31 +158,22 @@ class _Programme:
                 start.append(start[-1] + len(there))
         count = len(start) - 1
         if count:
-            self.solver.addRows(
-                count,
-                np.ones(count),
-                np.full(count, highspy.kHighsInf),
-                start[-1],
-                np.array(start[:-1], np.int32),
-                np.concatenate(index),
-                np.concatenate(value),
-            )
+            self.session.add_rows(Rows(np.ones(count), np.array(start), np.concatenate(index), np.concatenate(value)))
 
     def solve(self, best: Mask, clock: Clock) -> Mask | None:
         """The cheapest integer pattern found, None if there is none."""
-        solver = self.solver
-        solver.setOptionValue("time_limit", float(min(solver.getRunTime() + max(0.0, clock.left()), 1e9)))
-        start = highspy.HighsSolution()
-        start.col_value = best.ravel()[self.places].astype(np.float64).tolist()
-        solver.setSolution(start)
-        solver.run()
-        self.work += int(solver.getInfo().simplex_iteration_count)
-        self.finished = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        feasible = solver.getInfo().primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        value = np.array(solver.getSolution().col_value)
-        if not feasible or len(value) != len(self.places):
+        found = self.session.solve_whole(
+            np.ones(len(self.places), bool),
+            best.ravel()[self.places].astype(np.float64),
+            seconds=clock.left(),
+            nodes=self.size.nodes,
+            gaps=self.gaps,
+        )
+        self.work += found.iterations
+        self.finished = found.status is Status.OPTIMAL
+        if not len(found.x):
             return None
         answer = np.zeros(self.problem.weight.size, bool)
         answer[self.stays] = True
-        answer[self.places] = value > 0.5
+        answer[self.places] = found.x > 0.5
         return answer.reshape(self.problem.shape)

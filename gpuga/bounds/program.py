@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.certificate import SAFE_BITS, share
 from gpuga.bounds.lone_cells import PlaneCut
-from gpuga.bounds.relaxation import Relaxation, new_solver
+from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Key
 from gpuga.compiled import compiled
+from gpuga.lp.cut_session import cut_session
+from gpuga.lp.solver import Rows
 from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]
@@ -52,8 +53,8 @@ class Program:
         self.net, self.places = relaxation.problem.net, places
         self.weight = relaxation.problem.weight.ravel()[places]
         self.unit, self.step = relaxation.unit, relaxation.step
-        self.solver = new_solver(np.append(self.weight, most) / self.unit)
-        self.solver.changeColBounds(len(places), 0.0, highspy.kHighsInf)
+        self.session = cut_session(np.append(self.weight, most) / self.unit)
+        self.session.set_bounds(np.array([len(places)]), np.zeros(1), np.full(1, np.inf))
         self.known: set[Key] = set()
         self.cuts: list[PlaneCut] = []
         self.start = np.zeros(1, np.int64)
@@ -84,15 +85,8 @@ class Program:
         # every row ends with its share of the artificial column
         start = np.concatenate([[0], np.cumsum(size + 1)])
         ends = np.cumsum(size)
-        self.solver.addRows(
-            len(fresh),
-            asks.astype(np.float64),
-            np.full(len(fresh), highspy.kHighsInf),
-            int(start[-1]),
-            start[:-1].astype(np.int32),
-            np.insert(column, ends, len(self.places)).astype(np.int32),
-            np.insert(value / scale[row], ends, 1.0),
-        )
+        index = np.insert(column, ends, len(self.places))
+        self.session.add_rows(Rows(asks.astype(np.float64), start, index, np.insert(value / scale[row], ends, 1.0)))
         self.start = np.concatenate([self.start, self.start[-1] + ends])
         self.index = np.concatenate([self.index, column])
         self.value = np.concatenate([self.value, value])
@@ -107,7 +101,7 @@ class Program:
         drop = np.flatnonzero(~stay)
         if len(drop) < LEAST_PURGED * len(stay):
             return
-        self.solver.deleteRows(len(drop), drop.astype(np.int32))
+        self.session.delete_rows(drop)
         self.known.difference_update(self.cuts[c].key for c in drop)
         self.cuts = [self.cuts[c] for c in np.flatnonzero(stay)]
         entries = np.repeat(stay, np.diff(self.start))
@@ -120,21 +114,19 @@ class Program:
         self.low[:], self.high[:] = 0.0, 1.0
         self.high[list(published)] = 0.0
         self.low[list(suppressed)] = 1.0
-        self.solver.changeColsBounds(len(self.places), self.every, self.low, self.high)
+        self.session.set_bounds(self.every, self.low, self.high)
 
     def fix_one(self, at: int, low: float, high: float) -> None:
         """Change the bounds of one position."""
         self.low[at], self.high[at] = low, high
-        self.solver.changeColBounds(at, low, high)
+        self.session.set_bounds(np.array([at]), np.array([low]), np.array([high]))
 
     def solve(self, iterations: int = NO_LIMIT) -> int:
         """Solve, or try to within some iterations; the proven bound, rounded up to what costs can be at all."""
-        self.solver.setOptionValue("simplex_iteration_limit", iterations)
-        self.solver.run()
-        solution = self.solver.getSolution()
-        self.x = np.clip(np.array(solution.col_value)[:-1], 0.0, 1.0)
-        self.objective = float(self.solver.getInfo().objective_function_value)
-        multipliers = np.maximum(np.array(solution.row_dual), 0.0) * self.unit
+        answer = self.session.solve(iterations=iterations)
+        self.x = np.clip(answer.x[:-1], 0.0, 1.0)
+        self.objective = answer.objective
+        multipliers = np.maximum(answer.row_dual, 0.0) * self.unit
         self.idle = np.where(multipliers > 0, 0, self.idle + 1)
         return self._proven(multipliers)
 

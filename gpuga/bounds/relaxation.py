@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +20,8 @@ from gpuga.bounds.rounding import Key, half_cuts
 from gpuga.bounds.separation import PLAIN, Support, View, support_of, violated_cuts
 from gpuga.context import Clock
 from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.lp.cut_session import cut_session
+from gpuga.lp.solver import Rows, Status
 from gpuga.table.table import Ints, Mask, Table
 
 Floats = NDArray[np.float64]
@@ -67,7 +68,7 @@ class Relaxation:
         self.known: set[Key] = set()
         self.bases: dict[Key, Cut] = {}
         self._stack: Stack | None = None
-        self.solver = new_solver(problem.weight.ravel()[self.places] / self.unit)
+        self.session = cut_session(problem.weight.ravel()[self.places] / self.unit)
         self.x: Floats = np.zeros(len(self.places))
         self.multipliers: Floats = np.zeros(0)
         self.objective = 0.0
@@ -199,17 +200,8 @@ class Relaxation:
         table = [cut.coefficients(self.problem.net, places) / cut.scale for cut in self.cuts]
         entries = np.array(table).reshape(len(self.cuts), len(places)).T
         column, row = np.nonzero(entries)
-        start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(places)))])[:-1]
-        self.solver.addCols(
-            len(places),
-            self.problem.weight.ravel()[places] / self.unit,
-            np.zeros(len(places)),
-            np.ones(len(places)),
-            len(row),
-            start.astype(np.int32),
-            row.astype(np.int32),
-            entries[column, row],
-        )
+        start = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(places)))])
+        self.session.add_columns(self.problem.weight.ravel()[places] / self.unit, start, row, entries[column, row])
         self.places = np.concatenate([self.places, places])
         self.in_core[places] = True
         self.x = np.concatenate([self.x, np.zeros(len(places))])
@@ -233,15 +225,10 @@ class Relaxation:
 
     def _solve(self, clock: Clock) -> bool:
         """Solve the relaxation as it stands; False if the time ran out in the middle."""
-        limit = self.solver.getRunTime() + clock.left()
-        self.solver.setOptionValue("time_limit", float(min(limit, 1e9)))
-        self.solver.run()
-        if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        answer = self.session.solve(clock.left())
+        if answer.status is not Status.OPTIMAL:
             return False
-        solution = self.solver.getSolution()
-        self.x = np.array(solution.col_value)
-        self.multipliers = np.array(solution.row_dual) * self.unit
-        self.objective = float(self.solver.getInfo().objective_function_value)
+        self.x, self.multipliers, self.objective = answer.x, answer.row_dual * self.unit, answer.objective
         return True
 
     def _round(self) -> int:
@@ -265,15 +252,8 @@ class Relaxation:
             index.append(there.astype(np.int32))
             value.append(coefficient[there] / cut.scale)
             start.append(start[-1] + len(there))
-        self.solver.addRows(
-            len(fresh),
-            np.array([float(cut.rhs > 0) for cut in fresh]),
-            np.full(len(fresh), highspy.kHighsInf),
-            start[-1],
-            np.array(start[:-1], np.int32),
-            np.concatenate(index),
-            np.concatenate(value),
-        )
+        asked = np.array([float(cut.rhs > 0) for cut in fresh])
+        self.session.add_rows(Rows(asked, np.array(start), np.concatenate(index), np.concatenate(value)))
         self.cuts += fresh
         self.kept += [keep] * len(fresh)
         self.multipliers = np.concatenate([self.multipliers, np.zeros(len(fresh))])
@@ -281,13 +261,13 @@ class Relaxation:
 
     def _purge(self) -> bool:
         """Drop cuts that are slack and have no multiplier, when there are many; True if any was."""
-        value = np.array(self.solver.getSolution().row_value)
+        value = self.session.row_values()
         asked = np.array([cut.rhs > 0 for cut in self.cuts], np.float64)
         idle = (value > asked + 1e-6) & (self.multipliers < 1e-9) & ~np.array(self.kept, bool)
         drop = np.flatnonzero(idle)
         if len(drop) < 50 or len(drop) < 0.3 * len(value):
             return False
-        self.solver.deleteRows(len(drop), drop.astype(np.int32))
+        self.session.delete_rows(drop)
         for c in drop:
             self.known.discard(self.cuts[c].key)
         stay = np.flatnonzero(~idle)
@@ -317,18 +297,6 @@ def _unit(problem: PlaneProblem, step: int) -> float:
     if int(weight.max(initial=0)) // step <= WHOLE_COSTS:
         return float(step)
     return max(1.0, float(np.median(weight)) / 100)
-
-
-def new_solver(cost: Floats) -> Any:
-    """HiGHS with one binary-bounded column per cost and no rows."""
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("simplex_strategy", 1)
-    count = len(cost)
-    solver.addVars(count, np.zeros(count), np.ones(count))
-    solver.changeColsCost(count, np.arange(count, dtype=np.int32), cost)
-    return solver
 
 
 def _core(problem: PlaneProblem) -> Mask:

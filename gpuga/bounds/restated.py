@@ -14,12 +14,12 @@ from itertools import pairwise
 from math import lcm
 from typing import Any
 
-import highspy
 import numpy as np
 
 from gpuga import verify
-from gpuga.bounds.relaxation import new_solver
 from gpuga.files.jj import LETTERS
+from gpuga.lp.cut_session import cut_session
+from gpuga.lp.solver import Rows
 from gpuga.protection import Bound
 from gpuga.safety.model import AttackerModel
 from gpuga.table.table import INFINITE, Ints, Table
@@ -135,23 +135,15 @@ def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: l
     """Multipliers of rows divided by their right-hand sides, by a linear program over 0 <= x <= 1."""
     position = {cell: at for at, cell in enumerate(free)}
     unit = max(1.0, float(np.median(weight)))
-    solver = new_solver(np.array(weight) / unit)
+    session = cut_session(np.array(weight) / unit)
     start, index, value = [0], [], []
     for row, rhs in rows:
         index += [position[cell] for cell in row]
         value += [k / max(rhs, 1) for k in row.values()]
         start.append(len(index))
-    solver.addRows(
-        len(rows),
-        np.array([float(rhs > 0) for _, rhs in rows]),
-        np.full(len(rows), highspy.kHighsInf),
-        len(index),
-        np.array(start[:-1], np.int32),
-        np.array(index, np.int32),
-        np.array(value, np.float64),
-    )
-    solver.run()
-    return [max(0.0, dual) * unit for dual in solver.getSolution().row_dual]
+    asked = np.array([float(rhs > 0) for _, rhs in rows])
+    session.add_rows(Rows(asked, np.array(start), np.array(index, np.int32), np.array(value, np.float64)))
+    return [max(0.0, dual) * unit for dual in session.solve().row_dual.tolist()]
 
 
 def checked_table(table: Table) -> verify.Table:

@@ -214,7 +214,7 @@ class PlaneWorkshop:
         if self.relaxation is None:
             return []
         clock = self.context.clock
-        self.relaxation.solver.clearSolver()  # what follows depends on the model alone, and can be repeated
+        self.relaxation.session.forget_basis()  # what follows depends on the model alone, and can be repeated
         if not self.tight:
             self._tighten(ROUNDS_BETWEEN, clock.part(0.5))
             return self._guided_paths(seed)
@@ -267,7 +267,7 @@ class PlaneWorkshop:
         self.relaxation = Relaxation(self.problem, self.first)
         for number, looks in enumerate(rounds):
             if number:
-                self.relaxation.solver.clearSolver()
+                self.relaxation.session.forget_basis()
             if looks != BRANCHED:
                 self._tighten(looks, Clock())
                 continue

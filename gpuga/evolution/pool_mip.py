@@ -1,4 +1,4 @@
-"""The cheapest union of circuits, one per task, as a small mixed-integer programme.
+"""The cheapest union of circuits, one per task, as a small mixed-integer program.
 
 `min sum(w y)` over cells `y` and choices `z`: each task chooses one circuit, `sum_c z[t, c] = 1`; a chosen circuit
 needs its cells, `sum_{c with e} z[t, c] <= y[e]`. With binary `y` the choices may stay continuous: whatever circuits a
@@ -8,13 +8,13 @@ task mixes, all of their cells are suppressed, so any one of them is whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import highspy
 import numpy as np
 
 from gpuga.context import Clock
 from gpuga.evolution.pool import Supports
+from gpuga.lp.cut_session import cut_session
+from gpuga.lp.solver import Rows
 from gpuga.table.table import Ints
 
 NODES = 100
@@ -22,6 +22,8 @@ MOST_ROWS = 200_000
 """A larger model is not worth building."""
 
 MOST_SECONDS = 20.0
+GAPS = (1e-4, 1e-6)
+"""The relative and the absolute gap that is close enough."""
 
 Choice = tuple[int, Ints]
 
@@ -60,27 +62,16 @@ def _solved(choices: Sequence[Choice], tasks: int, weight: Ints, clock: Clock) -
     """The values of the choices; columns are the cells, then the choices."""
     cells = np.unique(np.concatenate([c for _, c in choices]))
     scale = max(1.0, float(weight[cells].max(initial=1)) / 1e4)
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("mip_max_nodes", NODES)
-    solver.setOptionValue(
-        "time_limit", float(min(max(0.0, clock.left() / 2), 1e9 if clock.seconds is None else MOST_SECONDS))
-    )
-    columns = len(cells) + len(choices)
-    solver.addVars(columns, np.zeros(columns), np.ones(columns))
-    every = np.arange(len(cells), dtype=np.int32)
-    solver.changeColsCost(len(cells), every, weight[cells] / scale)
-    solver.changeColsIntegrality(len(cells), every, np.full(len(cells), highspy.HighsVarType.kInteger))
-    _add_rows(solver, choices, tasks, cells)
-    solver.run()
-    if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return None
-    values: Sequence[float] = list(solver.getSolution().col_value)[len(cells) :]
-    return values
+    cost = np.concatenate([weight[cells] / scale, np.zeros(len(choices))])
+    session = cut_session(cost)
+    session.add_rows(_rows(choices, tasks, cells))
+    seconds = min(max(0.0, clock.left() / 2), float("inf") if clock.seconds is None else MOST_SECONDS)
+    answer = session.solve_whole(np.arange(len(cost)) < len(cells), seconds=seconds, nodes=NODES, gaps=GAPS)
+    return answer.x[len(cells) :].tolist() if len(answer.x) else None
 
 
-def _add_rows(solver: Any, choices: Sequence[Choice], tasks: int, cells: Ints) -> None:
+def _rows(choices: Sequence[Choice], tasks: int, cells: Ints) -> Rows:
+    """One row per task that chooses, and one per task and cell that its choice needs."""
     of_task: list[list[int]] = [[] for _ in range(tasks)]
     needs: dict[tuple[int, int], list[int]] = {}
     for number, (t, support) in enumerate(choices):
@@ -88,14 +79,11 @@ def _add_rows(solver: Any, choices: Sequence[Choice], tasks: int, cells: Ints) -
         for e in np.searchsorted(cells, support).tolist():
             needs.setdefault((t, e), []).append(len(cells) + number)
     rows = [(1.0, 1.0, members, [1.0] * len(members)) for members in of_task if members]
-    rows += [(0.0, highspy.kHighsInf, [e, *z], [1.0] + [-1.0] * len(z)) for (_, e), z in needs.items()]
-    start = np.concatenate([[0], np.cumsum([len(index) for _, _, index, _ in rows])])
-    solver.addRows(
-        len(rows),
+    rows += [(0.0, np.inf, [e, *z], [1.0] + [-1.0] * len(z)) for (_, e), z in needs.items()]
+    return Rows(
         np.array([low for low, _, _, _ in rows]),
-        np.array([high for _, high, _, _ in rows]),
-        int(start[-1]),
-        start[:-1].astype(np.int32),
-        np.concatenate([index for _, _, index, _ in rows]).astype(np.int32),
+        np.concatenate([[0], np.cumsum([len(index) for _, _, index, _ in rows])]),
+        np.concatenate([index for _, _, index, _ in rows]),
         np.concatenate([value for _, _, _, value in rows]),
+        np.array([high for _, high, _, _ in rows]),
     )
