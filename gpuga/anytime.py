@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuga.circuits.cover import Cover, impossible, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, Infeasible, OutOfTime
 from gpuga.heuristics.first import first_pattern
 from gpuga.methods import Run
+from gpuga.problem.general import requirements_of
+from gpuga.problem.refusal import impossible
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import Audit, check_pattern, judge
 from gpuga.safety.tasks import Tasks
@@ -180,7 +182,7 @@ def make_safe(
 def _repaired(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Context) -> Mask:
     """More suppressions, so that the cells named become safe; nothing is published."""
     bad = np.array(unsafe, np.int64)
-    all_tasks = tasks_for(table, context.strict)
+    all_tasks = requirements_of(table, context.strict)
     levels = all_tasks.subset(np.isin(all_tasks.cell, bad[table.primary[bad]]))
     beforehand = bad[~table.primary[bad]]  # must not be exactly determined: any movement will do
     direction = np.where(unpick(table, table.suppressible)[0][beforehand] > 0, 1, -1)

@@ -60,6 +60,8 @@ def test_leaves_import_nothing_of_ours(leaf: str) -> None:
     [
         ("table", {"table", "errors", "compiled"}),
         ("safety", {"table", "errors", "compiled", "safety", "kernels", "lp", "context", "circuits"}),
+        ("problem", {"table", "errors", "compiled", "safety", "kernels", "lp", "context", "memory", "problem"}),
+        ("circuits", {"table", "errors", "compiled", "safety", "kernels", "lp", "context", "problem", "circuits"}),
     ],
 )
 def test_rooms_look_one_way_only(room: str, may_use: set[str]) -> None:

@@ -12,7 +12,7 @@ from gpuga.context import Context
 from gpuga.evolution.circuits import Run
 from gpuga.evolution.individual import Individual
 from gpuga.evolution.plane_workshop import PlaneWorkshop
-from gpuga.heuristics.plane_problem import plane_problem
+from gpuga.problem.two_way import two_way_problem
 from gpuga.table.generate import herrington
 
 
@@ -26,7 +26,7 @@ def main() -> None:
     """Evolve a small table with this selection, and audit what came out."""
     table = herrington(20, 20, 0.04, seed=1)
     context = Context(seed=1, options={"generations": 10, "population": 64})
-    problem = plane_problem(table, context)
+    problem = two_way_problem(table, context)
     run = Run(table, PlaneWorkshop(problem, context), context, problem.base_cost)
     run.toolbox.register("select", best_with_everyone)
     run.go()

@@ -14,10 +14,11 @@ from gpuga.bounds.branching import branch
 from gpuga.bounds.guided import guided_pattern, led_by
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, Floats, plain
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import Floats, plain
 from gpuga.context import Clock
-from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.path_costs import Costs
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Mask
 
 MOST_PLACES = 1000
@@ -36,7 +37,7 @@ PROOF_NODES = 100
 class AtOnce:
     """A safe pattern (bool[R, C]), its cost, and what no pattern can undercut, in exact arithmetic."""
 
-    problem: PlaneProblem
+    problem: TwoWayProblem
     best: Mask
     cost: int
     costs: Costs
@@ -59,12 +60,12 @@ class AtOnce:
         return self.cost
 
 
-def small(problem: PlaneProblem) -> bool:
+def small(problem: TwoWayProblem) -> bool:
     """Whether it is worth trying."""
     return problem.weight.size <= MOST_PLACES and len(problem.levels.place) <= MOST_LEVELS
 
 
-def at_once(problem: PlaneProblem, clock: Clock) -> AtOnce:
+def at_once(problem: TwoWayProblem, clock: Clock) -> AtOnce:
     """The best pattern of a short search, proven where it could be; the time may end it earlier."""
     costs = problem.costs()
     first = by_paths(problem, costs, plain())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpuga.bounds.cuts import Cut, coefficient
 from gpuga.bounds.lone_cells import PlaneCut
 from gpuga.compiled import compiled, inner
-from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
 
@@ -48,7 +48,7 @@ class Certificate:
 
 
 def certify(
-    problem: PlaneProblem, cuts: Sequence[PlaneCut], multipliers: NDArray[np.float64], step: int
+    problem: TwoWayProblem, cuts: Sequence[PlaneCut], multipliers: NDArray[np.float64], step: int
 ) -> Certificate:
     """The bound of multipliers for `sum(coefficient/rhs * x) >= 1`, in units of the weights (float64).
 

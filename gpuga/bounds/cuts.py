@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.knapsack import appended, best_rounding, compiled_step, step
-from gpuga.circuits.witness_lists import Levels
 from gpuga.compiled import compiled, inner
+from gpuga.problem.two_way import Requirements
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
 
@@ -81,7 +81,7 @@ class Cut:
         return Cut(self.rows, self.columns, self.need, np.sort(cover), divisor, rest, rhs)
 
 
-def cut_of(net: Network, forced: Ints, levels: Levels, q: int, rows: Bytes, columns: Bytes) -> Cut | None:
+def cut_of(net: Network, forced: Ints, levels: Requirements, q: int, rows: Bytes, columns: Bytes) -> Cut | None:
     """The plain cut of level q over a node set; None where forced places already carry the need."""
     need = int(levels.need[q])
     left = residual_need(net, forced, rows, columns, int(levels.place[q]), need)

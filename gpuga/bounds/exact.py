@@ -18,11 +18,12 @@ from gpuga.bounds.guided import guided_pattern, led_by
 from gpuga.bounds.nearby import MANY_COLUMNS, Nearby
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, Floats, plain
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import Floats, plain
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
-from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.path_costs import Costs
+from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Bound, Found
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
@@ -52,7 +53,7 @@ def exact(table: Table, context: Context) -> Found:
     """The cheapest safe pattern, proven, or the best one found with its gap when the time is up."""
     if plane_of(table) is None:
         return general_exact(table, context)
-    problem = plane_problem(table, context)
+    problem = two_way_problem(table, context)
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
@@ -66,7 +67,7 @@ def exact(table: Table, context: Context) -> Found:
 class Search:
     """The state of one search: the incumbent `best`, the proven bound `lower`, the relaxation between them."""
 
-    problem: PlaneProblem
+    problem: TwoWayProblem
     context: Context
     patterns: int = 0
     kind: str = "cutting planes"
@@ -176,7 +177,7 @@ class Search:
         random = np.random.default_rng(self.context.seed)
         clock, found = self.context.clock, []
         for given in self.context.start:
-            found.append(by_paths(self.problem, self.costs, plain(), start=self.problem.grid(given)))
+            found.append(by_paths(self.problem, self.costs, plain(), start=self.problem.secondary(given)))
         further = clock.part(SHARE_OF_STARTS)
         for attempt in range(STARTS):
             # by the table's order first: in long tables random ones take many times as long

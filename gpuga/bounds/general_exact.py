@@ -13,9 +13,10 @@ from gpuga.bounds.general_guided import completed, priced, whole_cells
 from gpuga.bounds.general_nearby import search_nearby
 from gpuga.bounds.general_relaxation import GeneralRelaxation
 from gpuga.bounds.general_tree import Tree
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
+from gpuga.problem.general import requirements_of
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import judge
 from gpuga.safety.model import AttackerModel
@@ -50,7 +51,7 @@ class GeneralSearch:
 
     def __init__(self, table: Table, context: Context) -> None:
         self.table, self.context = table, context
-        self.tasks = tasks_for(table, context.strict)
+        self.tasks = requirements_of(table, context.strict)
         self.relaxation = GeneralRelaxation(table)
         self.lower = self.patterns = self.nodes = 0
         self.kind = KIND

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, Floats, costs_of, plain
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import Floats, plain
 from gpuga.context import Clock
 from gpuga.errors import OutOfTime
-from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Mask
 
 STARTS = 4
 
 
-def guided_costs(problem: PlaneProblem, x: Floats, allowed: Mask | None = None) -> Costs:
+def guided_costs(problem: TwoWayProblem, x: Floats, allowed: Mask | None = None) -> Costs:
     """Weights times what a fractional pattern (float64[R, C]) leaves of each cell, a little to order ties.
 
     Of the candidates only those `allowed` are used, among which there must be a safe pattern.
@@ -24,7 +25,7 @@ def guided_costs(problem: PlaneProblem, x: Floats, allowed: Mask | None = None) 
     return costs_of(problem.weight * (1.02 - np.clip(x, 0.0, 1.0)), usable)
 
 
-def led_by(problem: PlaneProblem, x: Floats, allowed: Mask | None = None) -> Mask:
+def led_by(problem: TwoWayProblem, x: Floats, allowed: Mask | None = None) -> Mask:
     """A safe pattern that keeps what a fractional one (float64[R, C]) suppresses wholly, completed at guided costs."""
     whole = (x > 1 - 1e-6) & ~problem.forced
     return by_paths(problem, guided_costs(problem, x, allowed), plain(by_capacity=True), start=whole)

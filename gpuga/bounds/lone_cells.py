@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuga.bounds.cuts import Cut
 from gpuga.bounds.rounding import Floats, Key, Rounded
-from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.safety.network import Network
 from gpuga.table.table import Ints
 
@@ -49,7 +49,7 @@ class LoneCell:
 PlaneCut = Cut | Rounded | LoneCell
 
 
-def lone_cells(problem: PlaneProblem, x: Floats) -> list[LoneCell]:
+def lone_cells(problem: TwoWayProblem, x: Floats) -> list[LoneCell]:
     """The cuts that a point (float64[R, C], zero outside the candidates) violates."""
     found = []
     for in_row in (True, False):

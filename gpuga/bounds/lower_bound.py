@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gpuga.bounds.general_exact import general_bound
 from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
-from gpuga.heuristics.plane_problem import problem_of
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.two_way import problem_of
 from gpuga.protection import Bound
 from gpuga.safety.model import as_judged
 from gpuga.table.plane import plane_of

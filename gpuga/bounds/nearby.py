@@ -18,11 +18,12 @@ from gpuga.bounds.cuts import Cut
 from gpuga.bounds.lone_cells import PlaneCut
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Key
-from gpuga.circuits.paths import Costs, plain
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import plain
 from gpuga.context import Clock
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows, Status
+from gpuga.problem.path_costs import Costs
 from gpuga.table.table import Ints, Mask
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 from gpuga.bounds.cuts import Cut, residual_need
 from gpuga.bounds.lone_cells import LoneCell, PlaneCut
 from gpuga.bounds.restated import Said
-from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.safety.network import Bytes
 from gpuga.table.plane import Plane
 from gpuga.table.table import Ints
@@ -20,7 +20,7 @@ from gpuga.table.table import Ints
 class Words:
     """Says cuts of one problem."""
 
-    def __init__(self, problem: PlaneProblem) -> None:
+    def __init__(self, problem: TwoWayProblem) -> None:
         self.problem = problem
         self.forced: Ints = np.flatnonzero(problem.forced)
         self.line, self.sign = lines_of_nodes(problem.plane)

@@ -19,9 +19,9 @@ from gpuga.bounds.lone_cells import PlaneCut, lone_cells
 from gpuga.bounds.rounding import Key, half_cuts
 from gpuga.bounds.separation import PLAIN, Support, View, support_of, violated_cuts
 from gpuga.context import Clock
-from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows, Status
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Ints, Mask, Table
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Relaxation:
     violated) are never dropped.
     """
 
-    def __init__(self, problem: PlaneProblem, extra: Mask) -> None:
+    def __init__(self, problem: TwoWayProblem, extra: Mask) -> None:
         self.problem = problem
         self.forced = np.flatnonzero(problem.forced)
         self.step = max(1, math.gcd(*problem.weight[problem.candidate].tolist()))
@@ -291,7 +291,7 @@ class Relaxation:
         return len(wanted) > 0
 
 
-def _unit(problem: PlaneProblem, step: int) -> float:
+def _unit(problem: TwoWayProblem, step: int) -> float:
     """What the solver counts costs in: whole steps where numbers stay small, so that it can round bounds."""
     weight = problem.weight[problem.candidate]
     if int(weight.max(initial=0)) // step <= WHOLE_COSTS:
@@ -299,7 +299,7 @@ def _unit(problem: PlaneProblem, step: int) -> float:
     return max(1.0, float(np.median(weight)) / 100)
 
 
-def _core(problem: PlaneProblem) -> Mask:
+def _core(problem: TwoWayProblem) -> Mask:
     """The cheapest candidates of every line, and for each level the cheapest that are wide enough for it."""
     dear = np.where(problem.candidate, problem.weight, 2**62)
     core = np.zeros(problem.shape, bool)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.knapsack import LIKELY
-from gpuga.circuits.witness_lists import Levels
 from gpuga.compiled import compiled, inner
+from gpuga.problem.two_way import Requirements
 from gpuga.safety.network import Bytes, Network, sink_of, source_of
 from gpuga.table.table import Ints
 
@@ -68,7 +68,7 @@ def support_of(places: Ints, x: Floats, rows: int, columns: int) -> Support:
     return Support(i, j, x[order], starts[0], starts[1], np.argsort(j, kind="stable").astype(np.int64))
 
 
-def violated_cuts(net: Network, support: Support, levels: Levels, slack: float, view: View = PLAIN) -> Violated:
+def violated_cuts(net: Network, support: Support, levels: Requirements, slack: float, view: View = PLAIN) -> Violated:
     """Minimum cuts, from the source's and from the sink's side, of the levels short by more than `slack`."""
     rows, columns = net.forth.shape
     level = np.zeros(MOST_CUTS, np.int64)
@@ -178,7 +178,7 @@ def _seen(view: View, x: float, capacity: float) -> float:
 def _separate(
     net: Network,
     support: Support,
-    levels: Levels,
+    levels: Requirements,
     view: View,
     slack: float,
     level: Ints,

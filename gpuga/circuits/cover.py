@@ -14,22 +14,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.circuits.boost import boosted_for
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.joint_change import JointChange
-from gpuga.circuits.lonely import Loneliness
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
-from gpuga.errors import Infeasible, OutOfTime
+from gpuga.errors import OutOfTime
+from gpuga.problem.mutual_protection import mutual_protection_of
+from gpuga.problem.refusal import impossible
+from gpuga.problem.singletons import Singletons
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Ground, Witnesses, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
 
 Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
 
-NAMED = 5
 MOST_FOR_LP = 4_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
 
@@ -84,7 +84,7 @@ class Cover:
 
     def boost(self) -> None:
         """Give tasks the tables of forced cells that prove them, where there are many tasks."""
-        boosted = boosted_for(self.table, self.tasks, self.context)
+        boosted = mutual_protection_of(self.table, self.tasks, self.context)
         tables = [boosted.tables.one(w) for w in range(len(boosted.tables))]
         for task in np.flatnonzero(boosted.proven_by >= 0).tolist():
             # only forced cells move, so no secondary cell is used
@@ -216,7 +216,7 @@ class Cover:
         secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
         order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")].tolist()
         self.context.progress.stage("clean-up", len(order))
-        lonely = Loneliness(self.table, self.suppressed, self.tasks.cell)
+        lonely = Singletons(self.table, self.suppressed, self.tasks.cell)
         published = 0
         for cell in order:
             if self.context.clock.expired() or (attacker is not None and attacker.solves >= questions):
@@ -394,39 +394,6 @@ class Cover:
         """Say which cells cannot be protected, after asking with everything hidden that may be."""
         cells = sorted({int(self.tasks.cell[t]) for t in tasks})
         raise impossible(self.table, cells)
-
-
-def tasks_for(table: Table, strict: bool) -> Tasks:
-    """The levels of all sensitive cells as tasks, sliding levels laid on the upper side as far as it reaches."""
-    plain = level_tasks(table, strict)
-    extra = 1 if strict else 0
-    levels = table.levels
-    sliding = np.where(levels.sliding > 0, levels.sliding + extra, 0)
-    upper, lower = levels.upper + extra, levels.lower + extra
-    wide = np.flatnonzero(table.primary & (sliding > upper + lower))
-    if not len(wide):
-        return plain
-    everything = Attacker(table, table.suppressible)
-    for cell in wide.tolist():
-        goal = int(sliding[cell] - lower[cell])
-        reach = everything.reach(cell, 1, goal)
-        upper[cell] = max(int(upper[cell]), min(goal, goal if reach.unbounded else int(reach.attained)))
-        lower[cell] = max(int(lower[cell]), int(sliding[cell] - upper[cell]))
-    cells = np.repeat(table.sensitive, 2)
-    direction = np.tile(np.array([1, -1], np.int8), len(table.sensitive))
-    need = np.where(direction > 0, upper[cells], lower[cells])
-    return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
-
-
-def impossible(table: Table, cells: list[int]) -> Infeasible:
-    """The sentence for cells that no pattern can protect."""
-    named = ", ".join(table.label(c) for c in cells[:NAMED])
-    more = f" and {len(cells) - NAMED} more" if len(cells) > NAMED else ""
-    return Infeasible(
-        f"no safe pattern exists: even with everything suppressed that may be, {named}{more} cannot be "
-        "protected (too many cells must be published, or the bounds lb and ub are too tight)",
-        cells,
-    )
 
 
 def _scaled(witness: Witnesses, factor: Fraction) -> Circuit | None:

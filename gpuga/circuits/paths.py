@@ -12,35 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import inner, whole
+from gpuga.problem.path_costs import NO_PATH, Costs
 from gpuga.safety.network import (
     SECONDARY,
     Flow,
     Links,
     Network,
-    Nodes,
     add,
     augment,
     sink_of,
     source_of,
 )
-from gpuga.table.table import Ints, Mask
+from gpuga.table.table import Ints
 
-NO_PATH = 1e300
 NOISE = 7919  # a prime number of random factors, so that they do not repeat along rows
 
 Floats = NDArray[np.float64]
-
-
-class Costs(NamedTuple):
-    """What a path pays for each published place, and the cheapest places of each row and column first.
-
-    `cost` float64[R, C] (`NO_PATH` where nothing may be suppressed); `row_order` int32[R, C] columns by
-    ascending cost, -1 after the last one of use; `column_order` int32[C, R] the same for columns.
-    """
-
-    cost: Floats
-    row_order: Nodes
-    column_order: Nodes
 
 
 class Taste(NamedTuple):
@@ -73,21 +60,9 @@ def blurred(seed: int, single: bool, by_capacity: bool) -> Taste:
     return Taste(single, by_capacity, 1.0 + 0.3 * random.random(NOISE) ** 2, int(random.integers(NOISE)))
 
 
-def costs_of(cost: Floats, candidate: Mask) -> Costs:
-    """Costs with their orders; places that are no candidates are never used."""
-    usable = np.where(candidate, cost, NO_PATH)
-    return Costs(usable, _cheapest_first(usable), _cheapest_first(np.ascontiguousarray(usable.T)))
-
-
 def new_log(places: int) -> Log:
     """An empty log for a table of that many places."""
     return Log(np.zeros(places, np.int64), np.zeros(1, np.int64))
-
-
-def _cheapest_first(cost: Floats) -> Nodes:
-    order = np.argsort(cost, axis=1, kind="stable").astype(np.int32)
-    order[np.take_along_axis(cost, order, 1) >= NO_PATH] = -1
-    return order
 
 
 @inner

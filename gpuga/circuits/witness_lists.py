@@ -11,20 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuga.compiled import compiled, inner
+from gpuga.problem.two_way import Requirements
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, Nodes, add, clear, drop
-from gpuga.table.table import Ints, Mask
+from gpuga.table.table import Ints
 
 ENTRIES_PER_LEVEL = 48
 """Room in the pool; levels of ordinary tables lean on 3 to 15 places."""
-
-
-class Levels(NamedTuple):
-    """What has to be shown: each level's place, whether its cell carries flow forth, by how much."""
-
-    place: Ints
-    forth: Mask
-    need: Ints
 
 
 class WitnessLists(NamedTuple):
@@ -130,7 +123,7 @@ def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
 
 
 @inner
-def show(net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, q: int) -> bool:
+def show(net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists, q: int) -> bool:
     """Whether the pattern meets level q; if so, remember what it leans on."""
     if meets(net, links, flow, levels.place[q], levels.forth[q], levels.need[q]):
         remember(lists, links, flow, q)
@@ -140,7 +133,7 @@ def show(net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessL
 
 
 @compiled
-def show_all(net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists) -> int:
+def show_all(net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists) -> int:
     """How many levels the pattern does not meet; what the others lean on is remembered."""
     failed = 0
     for q in range(len(levels.place)):
@@ -152,11 +145,11 @@ def show_all(net: Network, links: Links, flow: Flow, levels: Levels, lists: Witn
 
 @inner
 def try_to_publish(
-    net: Network, links: Links, flow: Flow, levels: Levels, lists: WitnessLists, place: int, room: Ints
+    net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists, place: int, room: Ints
 ) -> bool:
     """Publish a secondary place if every level that leans on it is still met; `room` int64[2 L].
 
-    Levels led round the place keep their new flows even where it has to stay: those flows do not use it.
+    Requirements led round the place keep their new flows even where it has to stay: those flows do not use it.
     """
     columns = links.kind.shape[1]
     i, j = place // columns, place % columns

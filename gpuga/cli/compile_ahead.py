@@ -11,11 +11,11 @@ import threading
 import time
 
 from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.path_cover import clean_up
 from gpuga.context import Clock, Context
 from gpuga.evolution.circuits import circuits
-from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.destroy_repair import improve
-from gpuga.heuristics.plane_problem import with_levels
+from gpuga.problem.two_way import with_requirements
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.generate import herrington
 from gpuga.table.plane import plane_of
@@ -27,7 +27,7 @@ def main(parent: int) -> None:
     table = herrington(8, 8, 0.08, 1)
     plane = plane_of(table)
     assert plane is not None, "the table has two dimensions"
-    problem = with_levels(plane, level_tasks(table))
+    problem = with_requirements(plane, level_tasks(table))
     Relaxation(problem, problem.candidate).tighten(Clock())
     clean = clean_up(problem, problem.candidate)
     improve(problem, clean, problem.costs(), 20, 1)

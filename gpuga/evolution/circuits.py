@@ -26,10 +26,10 @@ from gpuga.evolution.pool import CircuitPool
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.stopping import Stop
 from gpuga.evolution.table_workshop import TableWorkshop
-from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.kernels import Stream, get_backend
+from gpuga.problem.problem import problem_for
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 
 PATIENCE, PATIENCE_WITH_LPS = 20, 6
@@ -70,9 +70,9 @@ def _refuse_others(folder: Path, fingerprint: str) -> None:
 
 
 def _circuits(table: Table, context: Context) -> Found:
-    plane = plane_of(table)
-    if plane is not None:
-        return _plane_circuits(table, problem_of(plane, context.strict), context)
+    problem = problem_for(table, context.strict)
+    if isinstance(problem, TwoWayProblem):
+        return _plane_circuits(table, problem, context)
     workshop = TableWorkshop(table, context)
     run = Run(table, workshop, context, table.cost(table.forced))
     run.go()
@@ -84,7 +84,7 @@ def _circuits(table: Table, context: Context) -> Found:
     return replace(run.found(table.forced | run.best(), limit), proof=proof)
 
 
-def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Found:
+def _plane_circuits(table: Table, problem: TwoWayProblem, context: Context) -> Found:
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
@@ -108,7 +108,7 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Fo
     return run.found(problem.pattern(best), bound)
 
 
-def _bound(problem: PlaneProblem, workshop: PlaneWorkshop, cost: int, context: Context) -> Bound | None:
+def _bound(problem: TwoWayProblem, workshop: PlaneWorkshop, cost: int, context: Context) -> Bound | None:
     """The best bound that holds in exact arithmetic; None where there is none yet.
 
     Where the solver's branch and bound says that the pattern is optimal, an exact tree is asked to confirm it.

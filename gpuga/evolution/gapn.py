@@ -14,16 +14,15 @@ from typing import Any
 import numpy as np
 from deap import base
 
+from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
 from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
-from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.hypercube import rectangles
-from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Stream, get_backend, layout
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
@@ -35,7 +34,7 @@ POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT = 20, 200, 30
 def gapn(table: Table, context: Context) -> Found:
     """The best pattern of GAPN's population."""
 
-    def prepare(problem: PlaneProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
+    def prepare(problem: TwoWayProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
         operators = Gapn(problem, context)
         return operators.first(), gapn_toolbox(operators), same_places
 
@@ -45,7 +44,7 @@ def gapn(table: Table, context: Context) -> Found:
 class Gapn:
     """GAPN's operators on one problem."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
         self.problem, self.context = problem, context
         self.size = int(context.option("population", POPULATION))
         self.stream = Stream(context.seed, 3)
@@ -62,7 +61,7 @@ class Gapn:
     def first(self) -> list[PatternIndividual]:
         """Hypercube patterns in random orders of the levels."""
         problem, costs = self.problem, self.problem.costs()
-        found = [by_paths(problem, costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        found = [by_paths(problem, costs, plain(), start=problem.secondary(p)) for p in self.context.start]
         while len(found) < self.size and not (found and self.context.clock.expired()):
             boxed = rectangles(problem, self.stream.permutation(len(problem.levels.place)))
             found.append(by_paths(problem, costs, plain(), start=boxed))

@@ -17,16 +17,17 @@ import numpy as np
 from deap import base
 
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, costs_of, plain
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.evolution.engine import new_toolbox
 from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
 from gpuga.evolution.plane_workshop import Counted
 from gpuga.evolution.selection import costs_of as fitness_of
 from gpuga.heuristics.pbp import pbp_patterns
-from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Stream, get_backend
+from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
@@ -38,7 +39,7 @@ BOUND_ROUNDS = 10
 def gensup(table: Table, context: Context) -> Found:
     """The best pattern of GenSup's population."""
 
-    def prepare(problem: PlaneProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
+    def prepare(problem: TwoWayProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
         operators = GenSup(problem, context)
         return operators.first(), gensup_toolbox(operators), same_places
 
@@ -48,7 +49,7 @@ def gensup(table: Table, context: Context) -> Found:
 class GenSup:
     """GenSup's operators on one problem."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
         self.problem, self.context = problem, context
         self.size = int(context.option("population", POPULATION))
         self.iterations = int(context.option("generations", ITERATIONS))
@@ -60,7 +61,7 @@ class GenSup:
     def first(self) -> list[PatternIndividual]:
         """Shortest paths, shortest paths on the bound's solution, and parallel bound and path for the rest."""
         problem, clock = self.problem, self.context.clock
-        patterns = [by_paths(problem, self.costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        patterns = [by_paths(problem, self.costs, plain(), start=problem.secondary(p)) for p in self.context.start]
         patterns.append(by_paths(problem, self.costs, plain(), clock=clock))
         if not clock.expired():
             relaxation = Relaxation(problem, patterns[-1])

@@ -20,6 +20,7 @@ import numpy as np
 from deap import base
 from numpy.typing import NDArray
 
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.evolution import replacement, selection
@@ -37,9 +38,8 @@ from gpuga.evolution.individual import Cost
 from gpuga.evolution.patterns import costs_in_one_call, run_to_pattern
 from gpuga.evolution.plane_workshop import level_supports
 from gpuga.heuristics.hypercube import rectangles
-from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Stream, get_backend
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
@@ -88,7 +88,7 @@ def heurgene(table: Table, context: Context) -> Found:
     """The best pattern of HeurGene's population."""
 
     def prepare(
-        problem: PlaneProblem,
+        problem: TwoWayProblem,
     ) -> tuple[list[HeurGeneIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
         operators = HeurGene(problem, context)
         same = lambda one, other: dissimilarity(one, other) == 0  # noqa: E731
@@ -100,7 +100,7 @@ def heurgene(table: Table, context: Context) -> Found:
 class HeurGene:
     """HeurGene's operators on one problem."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
         self.problem, self.context = problem, context
         self.size = int(context.option("population", POPULATION))
         self.stream = Stream(context.seed, 4)
@@ -121,7 +121,7 @@ class HeurGene:
         at blurred weights.
         """
         problem, costs = self.problem, self.problem.costs()
-        given = [by_paths(problem, costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        given = [by_paths(problem, costs, plain(), start=problem.secondary(p)) for p in self.context.start]
         found = [self.individual(pattern) for pattern in given]
         while len(found) < self.size and not (found and self.context.clock.expired()):
             order = self.stream.permutation(len(self.cells))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.circuits.witness_lists import Levels
 from gpuga.compiled import compiled, inner
+from gpuga.problem.two_way import Requirements
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, add, clear, drop
 from gpuga.table.table import Ints
@@ -46,7 +46,7 @@ def _gather(
     net: Network,
     links: Links,
     flow: Flow,
-    levels: Levels,
+    levels: Requirements,
     level_of: Ints,
     level_start: Ints,
     s: int,
@@ -88,7 +88,7 @@ def _gather(
 
 @compiled
 def circuit_lists(
-    net: Network, links: Links, flow: Flow, levels: Levels, level_of: Ints, level_start: Ints, lists: Lists
+    net: Network, links: Links, flow: Flow, levels: Requirements, level_of: Ints, level_start: Ints, lists: Lists
 ) -> int:
     """Fill the lists of a pattern (all -1 before); returns how many cells are not protected."""
     failed = 0
@@ -220,7 +220,7 @@ def _hide(place: int, scratch: Scratch, columns: int) -> None:
 def drop_redundant(
     net: Network,
     flow: Flow,
-    levels: Levels,
+    levels: Requirements,
     level_of: Ints,
     level_start: Ints,
     lists: Lists,
@@ -284,7 +284,7 @@ def _nearby(lists: Lists, rest: Ints, chosen: int, weight: Ints, mark: Lists) ->
 def _others(
     net: Network,
     flow: Flow,
-    levels: Levels,
+    levels: Requirements,
     level_of: Ints,
     level_start: Ints,
     lists: Lists,

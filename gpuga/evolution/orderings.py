@@ -16,19 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga import kernels
-from gpuga.circuits.boost import boosted_for
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.errors import InputError, printable
-from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import get_backend
+from gpuga.problem.general import requirements_of
+from gpuga.problem.mutual_protection import mutual_protection_of
+from gpuga.problem.problem import problem_for
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.boxes import box_grid
 from gpuga.safety.evidence import Rule
 from gpuga.safety.unpick import one_line_each, unpick
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table
 
 VARIANTS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
@@ -88,9 +89,9 @@ def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
             f"unknown variant {printable(variant)!r}; choose one of {', '.join(VARIANTS)}", field="--variant"
         )
     items = items_of(table, variant, context.strict)
-    plane = plane_of(table)
-    if plane is not None:
-        return PathEvaluator(problem_of(plane, context.strict), items)
+    problem = problem_for(table, context.strict)
+    if isinstance(problem, TwoWayProblem):
+        return PathEvaluator(problem, items)
     if box_grid(table) is not None:
         return BoxEvaluator(table, items, context)
     return ChangeEvaluator(table, items, context)
@@ -99,7 +100,7 @@ def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
 class PathEvaluator:
     """Two-way tables: cheapest paths in the order given, then clean-up."""
 
-    def __init__(self, problem: PlaneProblem, items: Items) -> None:
+    def __init__(self, problem: TwoWayProblem, items: Items) -> None:
         self.problem, self.items = problem, items
         cells = problem.plane.cell.ravel()[problem.levels.place]
         self._levels = [np.flatnonzero(np.isin(cells, item)) for item in items]
@@ -121,12 +122,12 @@ class PathEvaluator:
 
 
 class TaskOrders:
-    """Tasks of items in order, for tables that are protected task by task; what a boost proves is left out."""
+    """Tasks of items in order, for tables protected task by task, without what mutual protection proves."""
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
-        self.tasks = tasks_for(table, context.strict)
-        self._open = boosted_for(table, self.tasks, context).proven_by < 0
+        self.tasks = requirements_of(table, context.strict)
+        self._open = mutual_protection_of(table, self.tasks, context).proven_by < 0
         tasks = (
             [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
             if len(items) <= GROUPS

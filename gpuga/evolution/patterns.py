@@ -15,9 +15,9 @@ from gpuga.evolution.engine import Evolution, begin, evolve
 from gpuga.evolution.individual import Cost
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.stopping import Stop
-from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.kernels import Backend
 from gpuga.kernels.layout import Pool
+from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Ints, Mask, Table
 
@@ -76,11 +76,11 @@ def run_to_pattern(
     context: Context,
     generations: int,
     patience: int,
-    prepare: Callable[[PlaneProblem], tuple[list[Any], base.Toolbox, Callable[[Any, Any], bool]]],
+    prepare: Callable[[TwoWayProblem], tuple[list[Any], base.Toolbox, Callable[[Any, Any], bool]]],
     grid: Callable[[Any, tuple[int, int]], Mask],
 ) -> Found:
     """The walk that the papers' algorithms share: problem, first population, generations, best pattern."""
-    problem = plane_problem(table, context)
+    problem = two_way_problem(table, context)
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))

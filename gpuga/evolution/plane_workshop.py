@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.branching import branch
 from gpuga.bounds.relaxation import Relaxation
-from gpuga.circuits.paths import Costs, blurred, costs_of, plain
-from gpuga.circuits.witness_lists import Levels
+from gpuga.circuits.path_cover import by_paths, clean_up
+from gpuga.circuits.paths import blurred, plain
 from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.evolution.pool import Supports
 from gpuga.heuristics.castro import by_disjoint_paths
-from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.pbp import pbp_patterns
-from gpuga.heuristics.plane_problem import PlaneProblem
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels.random import Stream
+from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear, new_flow
 from gpuga.table.table import Ints, Mask
@@ -81,7 +80,7 @@ class Counted(Clock):
 class PlaneWorkshop:
     """Makes circuits for the open levels of a plane; places of the grid are the cells of the pool."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
+    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
         self.problem, self.context = problem, context
         self.weight: Ints = problem.weight.ravel()
         self.tasks = len(problem.levels.place)
@@ -108,7 +107,7 @@ class PlaneWorkshop:
     def _patterns(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Mask]]:
         problem, clock = self.problem, self.context.clock.part(SEEDING)
         for given in self.context.start:
-            yield "start", by_paths(problem, self.plain_costs, plain(), start=problem.grid(given))
+            yield "start", by_paths(problem, self.plain_costs, plain(), start=problem.secondary(given))
         yield "shortest-path", self.first
         if not variety or clock.expired():
             return
@@ -326,7 +325,7 @@ class PlaneWorkshop:
 
 
 @compiled
-def level_supports(net: Network, links: Links, flow: Flow, levels: Levels) -> tuple[Ints, Ints]:
+def level_supports(net: Network, links: Links, flow: Flow, levels: Requirements) -> tuple[Ints, Ints]:
     """The secondary places of one flow per level; the last start is -1 if a level is not met."""
     columns = flow.amount.shape[1]
     count = len(levels.place)

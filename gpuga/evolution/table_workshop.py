@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.general_guided import completed, priced, whole_cells
 from gpuga.bounds.general_relaxation import GeneralRelaxation
-from gpuga.circuits.cover import Circuit, Cover, proof_of, tasks_for
+from gpuga.circuits.cover import Circuit, Cover, proof_of
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
@@ -20,6 +20,7 @@ from gpuga.evolution.pool import Supports
 from gpuga.evolution.pool_mip import cheapest_union
 from gpuga.heuristics.table_search import TableSearch
 from gpuga.kernels.random import Stream
+from gpuga.problem.general import requirements_of
 from gpuga.protection import Found
 from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask, Table
@@ -71,7 +72,7 @@ class TableWorkshop:
 
     def __init__(self, table: Table, context: Context) -> None:
         self.table, self.context = table, context
-        self.levels = tasks_for(table, context.strict)
+        self.levels = requirements_of(table, context.strict)
         self.tasks = len(self.levels)
         self.weight: Ints = np.where(table.forced, 0, table.weight)
         self.relaxation: GeneralRelaxation | None = None

@@ -11,13 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.circuits.min_cost_flow import protect_by_flow
-from gpuga.circuits.paths import NO_PATH, Costs, Log, Taste, cheapest_path, new_log, plain, suppress_path
-from gpuga.circuits.witness_lists import Levels
+from gpuga.circuits.path_cover import clean_up
+from gpuga.circuits.paths import Log, Taste, cheapest_path, new_log, plain, suppress_path
 from gpuga.compiled import compiled, inner, whole
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
-from gpuga.heuristics.cleanup import clean_up
-from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
+from gpuga.problem.path_costs import NO_PATH, Costs
+from gpuga.problem.two_way import Requirements, TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
 from gpuga.table.table import Ints, Mask, Table
@@ -27,14 +27,14 @@ LEVELS_AT_ONCE = 128
 
 def castro(table: Table, context: Context) -> Found:
     """A safe pattern by credited, arc-disjoint shortest paths, cleaned up."""
-    problem = plane_problem(table, context)
+    problem = two_way_problem(table, context)
     context.progress.stage("disjoint paths", len(problem.levels.place))
     secondary, recovered = by_disjoint_paths(problem, context)
     secondary = clean_up(problem, secondary)
     return Found(problem.pattern(secondary), evaluations=1, details={"recovered_levels": recovered})
 
 
-def by_disjoint_paths(problem: PlaneProblem, context: Context) -> tuple[Mask, int]:
+def by_disjoint_paths(problem: TwoWayProblem, context: Context) -> tuple[Mask, int]:
     """Secondary suppressions before clean-up, and for how many levels minimum-cost flows were needed."""
     links, levels = problem.links(), problem.levels
     net = Network(problem.net.forth.copy(), problem.net.back.copy())
@@ -72,7 +72,7 @@ def _protect(
     net: Network,
     links: Links,
     flow: Flow,
-    levels: Levels,
+    levels: Requirements,
     costs: Costs,
     taste: Taste,
     log: Log,
@@ -110,7 +110,7 @@ def _disjoint_paths(
     net: Network,
     links: Links,
     flow: Flow,
-    levels: Levels,
+    levels: Requirements,
     costs: Costs,
     taste: Taste,
     log: Log,

@@ -14,20 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.circuits.draws import Stream, below, new_stream, uniform
-from gpuga.circuits.paths import NOISE, Costs, Floats, Log, Taste, new_log, protect_level
-from gpuga.circuits.witness_lists import (
-    Levels,
-    WitnessLists,
-    leaning,
-    new_lists,
-    remember,
-    show,
-    show_all,
-    try_to_publish,
-)
+from gpuga.circuits.paths import NOISE, Floats, Log, Taste, new_log, protect_level
+from gpuga.circuits.witness_lists import WitnessLists, leaning, new_lists, remember, show, show_all, try_to_publish
 from gpuga.compiled import compiled, inner
 from gpuga.errors import GpugaError
-from gpuga.heuristics.plane_problem import PlaneProblem
+from gpuga.problem.path_costs import Costs
+from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, add, clear, drop
 from gpuga.table.table import Ints, Mask
 
@@ -40,7 +32,7 @@ class Ground(NamedTuple):
     net: Network
     links: Links
     flow: Flow
-    levels: Levels
+    levels: Requirements
     lists: WitnessLists
     costs: Costs
     weight: Ints
@@ -59,7 +51,7 @@ class Desk(NamedTuple):
     log: Log
 
 
-def improve(problem: PlaneProblem, secondary: Mask, costs: Costs, steps: int, seed: int) -> Mask:
+def improve(problem: TwoWayProblem, secondary: Mask, costs: Costs, steps: int, seed: int) -> Mask:
     """The best safe pattern found within `steps` steps, never dearer than the given safe one (bool[R, C])."""
     count = len(problem.levels.place)
     if not secondary.any() or not count:

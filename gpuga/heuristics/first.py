@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.heuristics.bottleneck import Basis
 from gpuga.heuristics.hypercube import largest_first, rectangles
-from gpuga.heuristics.plane_problem import problem_of
-from gpuga.heuristics.shortest_path import by_paths
 from gpuga.heuristics.shown import Goals, Shown
+from gpuga.problem.two_way import problem_of
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks

@@ -11,27 +11,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
-from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.problem import problem_for
+from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
 
 
 def hypercube(table: Table, context: Context) -> Found:
     """A safe pattern by boxes, the largest levels first, without its redundant cells."""
-    plane = plane_of(table)
-    if plane is not None:
-        problem = problem_of(plane, context.strict)
+    problem = problem_for(table, context.strict)
+    if isinstance(problem, TwoWayProblem):
         boxed = rectangles(problem, largest_first(problem.levels.need))
         secondary = by_paths(problem, problem.costs(), plain(), start=boxed, clock=context.clock)
         return Found(problem.pattern(secondary), evaluations=1)
-    cover = Cover(table, tasks_for(table, context.strict), context)
+    cover = Cover(table, problem.requirements, context)
     order = largest_first(cover.tasks.need)
     cover.boost()
     context.progress.stage("boxes", len(order))
@@ -46,7 +45,7 @@ def largest_first(need: Ints) -> Ints:
     return np.argsort(-need, kind="stable")
 
 
-def rectangles(problem: PlaneProblem, order: Ints, blur: NDArray[np.float64] | None = None) -> Mask:
+def rectangles(problem: TwoWayProblem, order: Ints, blur: NDArray[np.float64] | None = None) -> Mask:
     """The union of the cheapest rectangles of the open levels of a plane, taken in order (bool[R, C]).
 
     `blur` float64[n] multiplies the weights of the table's cells, for other rectangles than the usual ones.
@@ -64,4 +63,4 @@ def rectangles(problem: PlaneProblem, order: Ints, blur: NDArray[np.float64] | N
     _, witnesses = BoxSearch(boxes, table.forced).protect(tasks)
     suppressed = table.forced.copy()
     suppressed[witnesses.cell] = True
-    return problem.grid(suppressed)
+    return problem.secondary(suppressed)

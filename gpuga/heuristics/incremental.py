@@ -10,25 +10,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.circuits.min_cost_flow import protect_by_flow
+from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import Log, new_log, plain
-from gpuga.circuits.witness_lists import Levels
 from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError, InputError, printable
-from gpuga.heuristics.cleanup import clean_up
-from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.problem import problem_for
+from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
 
 CLEAN_UP = "clean-up"
 LEVELS_AT_ONCE = 16
-"""Levels between two looks at the clock."""
+"""Requirements between two looks at the clock."""
 
 
 def incremental(table: Table, context: Context) -> Found:
@@ -37,13 +35,12 @@ def incremental(table: Table, context: Context) -> Found:
     if variant not in ("", CLEAN_UP):
         raise InputError(f"unknown variant {printable(variant)!r}; incremental has {CLEAN_UP}", field="--variant")
     clean = variant == CLEAN_UP
-    plane = plane_of(table)
-    if plane is not None:
-        problem = problem_of(plane, context.strict)
+    problem = problem_for(table, context.strict)
+    if isinstance(problem, TwoWayProblem):
         context.progress.stage("cheapest changes", len(problem.levels.place))
         secondary = by_flows(problem, context.clock)
         return Found(problem.pattern(clean_up(problem, secondary) if clean else secondary), evaluations=1)
-    cover = Cover(table, tasks_for(table, context.strict), context)
+    cover = Cover(table, problem.requirements, context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
     cover.boost()
     cover.by_lp(order.tolist())
@@ -52,7 +49,7 @@ def incremental(table: Table, context: Context) -> Found:
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
 
 
-def by_flows(problem: PlaneProblem, clock: Clock) -> Mask:
+def by_flows(problem: TwoWayProblem, clock: Clock) -> Mask:
     """Secondary suppressions (bool[R, C]) that meet every level, each by a minimum-cost flow, heavy cells first.
 
     When the time is up, shortest paths complete the pattern.
@@ -71,7 +68,7 @@ def by_flows(problem: PlaneProblem, clock: Clock) -> Mask:
 
 @compiled
 def _protect(
-    net: Network, links: Links, flow: Flow, levels: Levels, weight: Ints, candidate: Mask, log: Log, order: Ints
+    net: Network, links: Links, flow: Flow, levels: Requirements, weight: Ints, candidate: Mask, log: Log, order: Ints
 ) -> bool:
     """Meet the levels in order; False if one cannot be met."""
     for q in order:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.context import Context
+from gpuga.problem.general import requirements_of
 from gpuga.protection import Found
 from gpuga.table.table import Mask, Table
 
 
 def marginal(table: Table, context: Context) -> Found:
     """A safe pattern: sensitive cells, all totals above them, and what these leave open. No clean-up."""
-    cover = Cover(table, tasks_for(table, context.strict), context, with_totals(table))
+    cover = Cover(table, requirements_of(table, context.strict), context, with_totals(table))
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
     cover.by_boxes(order)
     cover.by_lp(order)

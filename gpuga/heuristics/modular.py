@@ -14,10 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.context import Context
 from gpuga.errors import Infeasible
 from gpuga.heuristics.hypercube import hypercube
+from gpuga.problem.general import requirements_of
 from gpuga.protection import Found
 from gpuga.table.crossing import Crossing, Family, crossing_of
 from gpuga.table.grid import flat_dimension, grid_lines
@@ -34,7 +35,7 @@ def modular(table: Table, context: Context) -> Found:
     """A safe pattern by sub-tables, then repaired and cleaned up as a whole."""
     crossing = crossing_of(table)
     start = table.forced.copy() if crossing is None else by_sub_tables(table, crossing, context)
-    cover = Cover(table, tasks_for(table, context.strict), context, start)
+    cover = Cover(table, requirements_of(table, context.strict), context, start)
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
     cover.boost()
     cover.by_boxes(order)

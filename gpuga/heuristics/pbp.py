@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
-from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
@@ -21,14 +21,14 @@ INDIVIDUALS = 20
 
 def pbp(table: Table, context: Context) -> Found:
     """The cheapest of N patterns (option `population`)."""
-    problem = plane_problem(table, context)
+    problem = two_way_problem(table, context)
     count = int(context.option("population", INDIVIDUALS))
     patterns = pbp_patterns(problem, count, context)
     best = min(patterns, key=problem.cost)
     return Found(problem.pattern(best), evaluations=len(patterns))
 
 
-def pbp_patterns(problem: PlaneProblem, count: int, context: Context) -> list[Mask]:
+def pbp_patterns(problem: TwoWayProblem, count: int, context: Context) -> list[Mask]:
     """`count` patterns as grids of secondary suppressions, all safe; fewer if the time runs out."""
     costs, taste = problem.costs(), plain()
     context.progress.stage("parallel bound and path", count)
@@ -42,7 +42,7 @@ def pbp_patterns(problem: PlaneProblem, count: int, context: Context) -> list[Ma
     return patterns
 
 
-def _bounded(problem: PlaneProblem, n: int) -> Mask:
+def _bounded(problem: TwoWayProblem, n: int) -> Mask:
     """Phase 1 for individual n: enough volume in the row and the column of every sensitive cell."""
     levels, columns = problem.levels, problem.shape[1]
     chosen = np.zeros(problem.shape, bool)
@@ -57,7 +57,7 @@ def _bounded(problem: PlaneProblem, n: int) -> Mask:
     return chosen
 
 
-def _fill(problem: PlaneProblem, chosen: Mask, line: Ints, q: int, n: int) -> None:
+def _fill(problem: TwoWayProblem, chosen: Mask, line: Ints, q: int, n: int) -> None:
     """Suppress places of a line, cheapest first from the n-th on, until their capacities reach the level."""
     need = int(problem.levels.need[q])
     line = line[line != problem.levels.place[q]]
@@ -74,7 +74,7 @@ def _fill(problem: PlaneProblem, chosen: Mask, line: Ints, q: int, n: int) -> No
     chosen.reshape(-1)[line[usable[:enough]]] = True
 
 
-def _without_lone(problem: PlaneProblem, chosen: Mask) -> Mask:
+def _without_lone(problem: TwoWayProblem, chosen: Mask) -> Mask:
     """Move suppressions that stand alone in a row or column without sensitive cells."""
     moved = _lone_rows_moved(chosen, problem.forced, problem.candidate, problem.weight)
     return _lone_rows_moved(moved.T, problem.forced.T, problem.candidate.T, problem.weight.T).T.copy()

@@ -13,10 +13,10 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.circuits.lonely import Loneliness
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Session, Solver, Status
+from gpuga.problem.singletons import Singletons
 from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Mask, Table
 
@@ -153,7 +153,7 @@ class TableSearch:
         self.at, self.direction = self.column[tasks.cell], tasks.direction.astype(np.int64)
         self.need = tasks.need / unit
         self.programs = Programs(table, self.cells, self.suppressed[self.cells], unit, solver or Highs())
-        self.lonely = Loneliness(table, self.suppressed, tasks.cell)
+        self.lonely = Singletons(table, self.suppressed, tasks.cell)
         self.leans: list[Ints] = [np.zeros(0, np.int64)] * len(tasks)
         self.users: dict[int, set[int]] = {}
         self.failed = np.zeros(len(tasks), np.int64)

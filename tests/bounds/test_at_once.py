@@ -8,7 +8,7 @@ import pytest
 import gpuga
 from gpuga.bounds.at_once import at_once, small
 from gpuga.context import Clock
-from gpuga.heuristics.plane_problem import problem_of
+from gpuga.problem.two_way import problem_of
 from gpuga.table.generate import class1, class2, herrington
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Table

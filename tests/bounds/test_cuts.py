@@ -13,19 +13,19 @@ from gpuga.bounds.cuts import Cut, plain_cut
 from gpuga.bounds.lone_cells import lone_cells
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Rounded
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import blurred, plain
 from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible
 from gpuga.evolution.plane_workshop import Counted
-from gpuga.heuristics.plane_problem import plane_problem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.two_way import two_way_problem
 from gpuga.safety.network import Network
 from gpuga.table.generate import class1, herrington, smith2d
 from tests.planes import random_plane_table
 
 
 def relaxation_of(table):
-    problem = plane_problem(table, Context())
+    problem = two_way_problem(table, Context())
     return Relaxation(problem, by_paths(problem, problem.costs(), plain()))
 
 

@@ -18,11 +18,11 @@ from gpuga.bounds.lone_cells import LONGEST_LINE, LoneCell, lone_cells
 from gpuga.bounds.program import Program, Proof
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.bounds.rounding import Rounded, half_cuts, odd_combinations
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
-from gpuga.circuits.witness_lists import Levels as PlaneLevels
 from gpuga.context import Clock, Context
-from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.two_way import Requirements as PlaneLevels
+from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.safety.network import Network
 from gpuga.safety.tasks import Tasks
 from gpuga.table import INFINITE, Levels, Lines, Table
@@ -50,11 +50,11 @@ def test_a_share_is_rounded_up_exactly_or_by_hardly_more() -> None:
             assert found == ceil(exact) if r < 2**31 else found - exact <= m * Fraction(3, 2**30) + 1
 
 
-def small_problem(seed: int) -> PlaneProblem:
-    return plane_problem(random_plane_table(4, 4, seed, largest=30, sensitive=0.15), Context())
+def small_problem(seed: int) -> TwoWayProblem:
+    return two_way_problem(random_plane_table(4, 4, seed, largest=30, sensitive=0.15), Context())
 
 
-def random_cuts(problem: PlaneProblem, rng: np.random.Generator, count: int) -> list:
+def random_cuts(problem: TwoWayProblem, rng: np.random.Generator, count: int) -> list:
     """Plain cuts over random node sets, roundings and halves of them, and lone cells."""
     rows, columns = problem.shape
     cuts: list = []
@@ -171,7 +171,7 @@ def test_a_programs_bound_holds_at_every_node_for_every_point_that_meets_its_row
 
 def test_a_programs_bound_is_its_proof_rounded_up_to_what_costs_can_be() -> None:
     table = random_plane_table(4, 4, 1, largest=30, sensitive=0.15)
-    problem = plane_problem(table.in_units(table.scale, 6 * table.weight_scale), Context())
+    problem = two_way_problem(table.in_units(table.scale, 6 * table.weight_scale), Context())
     relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
     assert relaxation.step % 6 == 0
     places = np.flatnonzero(problem.candidate.ravel())

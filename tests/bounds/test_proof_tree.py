@@ -9,11 +9,11 @@ import pytest
 from gpuga.bounds.exact import exact
 from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
+from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
-from gpuga.heuristics.plane_problem import plane_problem
-from gpuga.heuristics.shortest_path import by_paths
+from gpuga.problem.two_way import two_way_problem
 from gpuga.protect import protect
 from gpuga.safety.audit import audit
 from gpuga.table.generate import class1, herrington
@@ -33,7 +33,7 @@ class Settled:
 def test_the_bound_is_valid_after_any_number_of_nodes_and_never_falls(table):
     best = protect(table, "exact")
     assert best.optimal
-    problem = plane_problem(table, Context())
+    problem = two_way_problem(table, Context())
     optimum = best.cost - problem.base_cost
     start = by_paths(problem, problem.costs(), plain())
     before = 0
@@ -51,7 +51,7 @@ def test_the_bound_is_valid_after_any_number_of_nodes_and_never_falls(table):
 def test_a_tree_that_ends_proves_the_optimum():
     table = herrington(30, 30, 0.02, 1)
     best = protect(table, "exact")
-    problem = plane_problem(table, Context())
+    problem = two_way_problem(table, Context())
     relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
     relaxation.tighten(Clock())
     outcome = prove(relaxation, Settled(best.cost - problem.base_cost), Clock())

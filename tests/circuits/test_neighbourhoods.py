@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.cover import NEIGHBOURHOODS, Cover, tasks_for
+from gpuga.circuits.cover import NEIGHBOURHOODS, Cover
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
+from gpuga.problem.general import requirements_of
 from gpuga.table import Levels, Status, Table
 from gpuga.table.grid import flat_dimension, full_grid, grid_lines, sum_up
 
@@ -39,7 +40,7 @@ def test_only_cells_with_room_come_in() -> None:
 
 def test_a_change_in_pieces_is_found_nearby_where_no_cell_has_room_for_the_whole() -> None:
     table = one_large_among_small()
-    cover = Cover(table, tasks_for(table, False), Context())
+    cover = Cover(table, requirements_of(table, False), Context())
     assert any(pieces > 1 for _, _, pieces in NEIGHBOURHOODS)
     for task in range(len(cover.tasks)):
         witness = cover._nearby(task)

@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
+from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
 from gpuga.heuristics.castro import castro
-from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.incremental import by_flows, incremental
 from gpuga.heuristics.pbp import pbp, pbp_patterns
-from gpuga.heuristics.plane_problem import plane_problem
-from gpuga.heuristics.shortest_path import by_paths, shortest_path
+from gpuga.heuristics.shortest_path import shortest_path
+from gpuga.problem.general import requirements_of
+from gpuga.problem.two_way import two_way_problem
 from gpuga.table import INFINITE, Levels, Table
 from gpuga.table.generate import class1, class2, herrington, smith3d
 from tests.brute_force import is_safe
@@ -65,10 +66,10 @@ def test_minimum_cost_flows_move_the_cells_that_the_linear_programs_move(seed):
     # with weights like these the cheapest change is unique
     table = replace(table, weight=np.random.default_rng(seed).integers(1, 10**6, len(table)))
     try:
-        problem = plane_problem(table, Context())
+        problem = two_way_problem(table, Context())
     except Infeasible:
         return
-    cover = Cover(table, tasks_for(table, False), Context())
+    cover = Cover(table, requirements_of(table, False), Context())
     cover.by_lp(np.argsort(-table.weight[cover.tasks.cell], kind="stable").tolist())
     assert np.array_equal(problem.pattern(by_flows(problem, Clock())), cover.suppressed)
 
@@ -90,13 +91,13 @@ def test_after_clean_up_every_secondary_suppression_is_needed(name):
 
 def test_clean_up_of_everything_suppressed_is_still_safe():
     table = herrington(15, 15, 0.03, 1)
-    problem = plane_problem(table, Context())
+    problem = two_way_problem(table, Context())
     assert is_safe(table, problem.pattern(clean_up(problem, problem.candidate)))
 
 
 def test_repair_keeps_what_it_is_given_before_clean_up():
     table = herrington(20, 20, 0.02, 1)
-    problem = plane_problem(table, Context())
+    problem = two_way_problem(table, Context())
     start = problem.candidate & (np.random.default_rng(0).random(problem.shape) < 0.02)
     repaired = by_paths(problem, problem.costs(), plain(), start=start, clean=False)
     assert repaired[start].all()
@@ -105,7 +106,7 @@ def test_repair_keeps_what_it_is_given_before_clean_up():
 
 def test_local_search_never_gets_dearer_and_stays_safe():
     for table in (class1(25, 25, 2), herrington(30, 30, 0.02, 2), random_plane_table(8, 8, 5, sensitive=0.1)):
-        problem = plane_problem(table, Context())
+        problem = two_way_problem(table, Context())
         start = by_paths(problem, problem.costs(), plain())
         for seed in (0, 1):
             better = improve(problem, start, problem.costs(), 60, seed)
@@ -115,7 +116,7 @@ def test_local_search_never_gets_dearer_and_stays_safe():
 
 
 def test_pbp_makes_diverse_patterns():
-    problem = plane_problem(herrington(40, 40, 0.01, 1), Context())
+    problem = two_way_problem(herrington(40, 40, 0.01, 1), Context())
     costs = {problem.cost(pattern) for pattern in pbp_patterns(problem, 8, Context())}
     assert len(costs) >= 4
 
@@ -139,7 +140,7 @@ def test_castro_recovers_by_flows_where_disjoint_paths_do_not_suffice():
 
 def test_levels_covered_by_the_primaries_need_nothing():
     table = class2(60, 60, 1)
-    problem = plane_problem(table, Context())
+    problem = two_way_problem(table, Context())
     assert len(problem.levels.place) < 0.1 * 2 * len(table.sensitive)
 
 

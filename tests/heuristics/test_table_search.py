@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Clock, Context
 from gpuga.heuristics.table_search import TableSearch
+from gpuga.problem.general import requirements_of
 from gpuga.safety.audit import audit
 from gpuga.table.generate import smith3d
 from gpuga.table.table import Ints, Table
 
 
 def protected(table: Table) -> Cover:
-    cover = Cover(table, tasks_for(table, False), Context())
+    cover = Cover(table, requirements_of(table, False), Context())
     cover.by_lp(range(len(cover.tasks)))
     return cover
 

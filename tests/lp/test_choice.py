@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.context import Context
 from gpuga.lp import choice
 from gpuga.lp.batch import block_diagonal, split
@@ -17,6 +17,7 @@ from gpuga.lp.cuopt import Cuopt, read_answer
 from gpuga.lp.cuopt_probe import CuoptReport
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Session, Status
+from gpuga.problem.general import requirements_of
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
 from tests.support.exact_attacker import intervals
@@ -124,7 +125,7 @@ def test_patterns_made_with_a_guarded_liar_are_safe(kind: str) -> None:
     table = random_table(np.random.default_rng(6), (4, 4, 3), sensitive=0.15)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SolverWarning)
-        cover = Cover(table, tasks_for(table, False), Context(solver=Guarded(Liar(kind))))
+        cover = Cover(table, requirements_of(table, False), Context(solver=Guarded(Liar(kind))))
         cover.by_lp(range(len(cover.tasks)))
     assert audit(table, cover.suppressed, intervals=False).safe
 

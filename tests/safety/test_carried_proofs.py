@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.context import Context
+from gpuga.problem.general import requirements_of
 from gpuga.safety.audit import audit
 from gpuga.safety.witness import Witnesses
 from tests.support.small_tables import random_pattern, random_table
@@ -13,7 +14,7 @@ from tests.support.small_tables import random_pattern, random_table
 
 def test_a_carried_proof_spares_the_attacker_all_questions() -> None:
     table = random_table(np.random.default_rng(3), (5, 4, 4), sensitive=0.1)
-    cover = Cover(table, tasks_for(table, False), Context())
+    cover = Cover(table, requirements_of(table, False), Context())
     cover.by_lp(range(len(cover.tasks)))
     verdict = audit(table, cover.suppressed, intervals=False, proof=cover.proof())
     assert verdict.safe
@@ -35,7 +36,7 @@ def test_false_proofs_change_no_verdict() -> None:
 
 def test_a_proof_for_another_pattern_does_not_count() -> None:
     table = random_table(np.random.default_rng(5), (5, 4, 4), sensitive=0.1)
-    cover = Cover(table, tasks_for(table, False), Context())
+    cover = Cover(table, requirements_of(table, False), Context())
     cover.by_lp(range(len(cover.tasks)))
     bare = audit(table, table.forced, intervals=False)
     assert not bare.safe
@@ -44,7 +45,7 @@ def test_a_proof_for_another_pattern_does_not_count() -> None:
 
 def test_an_empty_proof_changes_no_verdict() -> None:
     table = random_table(np.random.default_rng(6), (4, 4, 3), sensitive=0.1, bounded=True)
-    nothing = Cover(table, tasks_for(table, False), Context()).proof()
+    nothing = Cover(table, requirements_of(table, False), Context()).proof()
     assert len(nothing) == 0
     plain = audit(table, table.forced, intervals=False)
     assert audit(table, table.forced, intervals=False, proof=nothing).unsafe == plain.unsafe

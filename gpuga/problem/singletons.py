@@ -1,4 +1,4 @@
-"""Lonely cells: what can no longer move when a cell is published, read off the lines alone.
+"""Singletons: what can no longer move when a cell is published, read off the lines alone.
 
 A line in which one suppressed cell is left gives that cell away. So publishing a cell fixes every cell that it leaves
 alone in a line, and these fix others. Where a cell with a level is among them, nothing has to be asked of a solver;
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpuga.table.table import Ints, Mask, Table
 
 
-class Loneliness:
+class Singletons:
     """The suppressed cells of every line that can move: how many they are, and the sum of their numbers.
 
     When one is left, the sum is its number.

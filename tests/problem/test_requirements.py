@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuga.circuits.cover import tasks_for
+from gpuga.problem.general import requirements_of
 from gpuga.table import Table
 from tests.support.small_tables import random_table
 
 
 def needs(table: Table, strict: bool) -> dict[tuple[int, int], int]:
-    tasks = tasks_for(table, strict)
+    tasks = requirements_of(table, strict)
     cells = zip(tasks.cell.tolist(), tasks.direction.tolist(), strict=True)
     return dict(zip(cells, tasks.need.tolist(), strict=True))
 

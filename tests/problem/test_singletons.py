@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuga.circuits.lonely import Loneliness
+from gpuga.problem.singletons import Singletons
 from gpuga.safety.unpick import unpick
 from tests.support.small_tables import random_table
 
@@ -15,7 +15,7 @@ def test_what_falls_with_a_cell_can_no_longer_move(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng, (4, 4, 3))
     suppressed = table.forced | (table.suppressible & (rng.random(len(table)) < 0.4))
-    lonely = Loneliness(table, suppressed, table.sensitive)
+    lonely = Singletons(table, suppressed, table.sensitive)
     for cell in np.flatnonzero(suppressed & ~table.forced).tolist():
         without = suppressed.copy()
         without[cell] = False
@@ -36,9 +36,9 @@ def test_counts_follow_the_pattern() -> None:
     table = random_table(rng, (4, 4, 3))
     suppressed = table.forced | (table.suppressible & (rng.random(len(table)) < 0.5))
     gone = np.flatnonzero(suppressed & ~table.forced)[::2]
-    lonely = Loneliness(table, suppressed, table.sensitive)
+    lonely = Singletons(table, suppressed, table.sensitive)
     lonely.publish(gone)
     suppressed[gone] = False
-    fresh = Loneliness(table, suppressed, table.sensitive)
+    fresh = Singletons(table, suppressed, table.sensitive)
     assert (lonely.count == fresh.count).all()
     assert (lonely.total == fresh.total).all()

@@ -1,31 +1,41 @@
-"""A two-dimensional table made ready for search: what is still to be protected, and with which cells.
+"""The problem of a two-way table: what is still to be protected, with which cells, at which capacities.
 
-Levels that the primaries (and cells suppressed beforehand) already cover need nothing and are left out; in
+Requirements that the primaries (and cells suppressed beforehand) already cover need nothing and are left out; in
 published experiments that is four fifths of the levels of count tables and nearly all of magnitude tables.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.circuits.paths import Costs, costs_of
-from gpuga.circuits.witness_lists import Levels
 from gpuga.context import Context
-from gpuga.errors import Infeasible, InputError
+from gpuga.errors import InputError
+from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.refusal import impossible
 from gpuga.safety.flow import extreme, oriented, reachable
 from gpuga.safety.network import Flow, Links, Network, network_of, new_flow, new_links
 from gpuga.safety.tasks import Tasks, level_tasks
 from gpuga.table.plane import Plane, plane_of
 from gpuga.table.table import Ints, Mask, Table
 
-NAMED_CELLS = 5
+
+class Requirements(NamedTuple):
+    """Protection requirements of a two-way table: each one's place, whether its cell carries flow forth, how much.
+
+    `place` int64[Q], `forth` bool[Q], `need` int64[Q] > 0.
+    """
+
+    place: Ints
+    forth: Mask
+    need: Ints
 
 
 @dataclass(frozen=True, eq=False)
-class PlaneProblem:
+class TwoWayProblem:
     """What the methods for two-dimensional tables work on; grids are (R, C), totals last.
 
     `forced` is suppressed in any case, `candidate` may be suppressed besides and can carry flow, `weight`
@@ -41,9 +51,19 @@ class PlaneProblem:
     candidate: Mask
     weight: Ints
     base_cost: int
-    levels: Levels
-    plain_levels: Levels
+    levels: Requirements
+    plain_levels: Requirements
     flow: Flow
+
+    @property
+    def table(self) -> Table:
+        """The table, as the attacker is judged on it."""
+        return self.plane.table
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing has to be protected."""
+        return not len(self.levels.place)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -71,12 +91,12 @@ class PlaneProblem:
         """The whole pattern per cell of the table, forced cells included."""
         return np.asarray(self.plane.lift(self.forced | secondary), bool)
 
-    def grid(self, suppressed: NDArray[np.bool_]) -> Mask:
+    def secondary(self, suppressed: NDArray[np.bool_]) -> Mask:
         """The secondary suppressions of a pattern of the table as a grid, without what may not be used."""
         return np.asarray(self.plane.lay(suppressed).astype(bool) & self.candidate)
 
 
-def plane_problem(table: Table, context: Context) -> PlaneProblem:
+def two_way_problem(table: Table, context: Context) -> TwoWayProblem:
     """The problem of a two-dimensional table, or `Infeasible`; `InputError` for any other table."""
     plane = plane_of(table)
     if plane is None:
@@ -87,9 +107,9 @@ def plane_problem(table: Table, context: Context) -> PlaneProblem:
     return problem_of(plane, context.strict)
 
 
-def problem_of(plane: Plane, strict: bool) -> PlaneProblem:
+def problem_of(plane: Plane, strict: bool) -> TwoWayProblem:
     """The problem of a plane, or `Infeasible`."""
-    problem = with_levels(plane, plain := level_tasks(plane.table, strict))
+    problem = with_requirements(plane, plain := level_tasks(plane.table, strict))
     everything = problem.forced | problem.candidate
     fixed = _fixed_tasks(plane, plain, everything, strict)
     _refuse_impossible(plane, everything, fixed)
@@ -98,13 +118,13 @@ def problem_of(plane: Plane, strict: bool) -> PlaneProblem:
     return replace(problem, levels=levels, plain_levels=bounding)
 
 
-def with_levels(plane: Plane, tasks: Tasks) -> PlaneProblem:
+def with_requirements(plane: Plane, tasks: Tasks) -> TwoWayProblem:
     """The problem of meeting the tasks, whether or not they are met already or can be met at all."""
     table = plane.table
     forced = plane.lay(table.forced).astype(bool)
     movable = (plane.up > 0) | (plane.down > 0)
     levels = _levels(plane, tasks)
-    return PlaneProblem(
+    return TwoWayProblem(
         plane=plane,
         net=network_of(plane),
         forced=forced,
@@ -117,12 +137,12 @@ def with_levels(plane: Plane, tasks: Tasks) -> PlaneProblem:
     )
 
 
-def _levels(plane: Plane, tasks: Tasks) -> Levels:
+def _levels(plane: Plane, tasks: Tasks) -> Requirements:
     place, forth = oriented(plane, tasks)
-    return Levels(place, forth, tasks.need)
+    return Requirements(place, forth, tasks.need)
 
 
-def _open_levels(plane: Plane, forced: Mask, tasks: Tasks) -> Levels:
+def _open_levels(plane: Plane, forced: Mask, tasks: Tasks) -> Requirements:
     """The tasks that the forced cells alone do not meet."""
     return _levels(plane, tasks.subset(~reachable(plane, forced, tasks).met))
 
@@ -153,10 +173,4 @@ def _refuse_impossible(plane: Plane, everything: Mask, tasks: Tasks) -> None:
     failed = np.unique(tasks.cell[~reachable(plane, everything, tasks).met])
     if not len(failed):
         return
-    named = ", ".join(plane.table.label(int(c)) for c in failed[:NAMED_CELLS])
-    more = f" and {len(failed) - NAMED_CELLS} more" if len(failed) > NAMED_CELLS else ""
-    raise Infeasible(
-        f"no safe pattern exists: even with everything suppressed that may be, {named}{more} cannot be "
-        "protected (too many cells must be published, or the bounds lb and ub are too tight)",
-        failed.tolist(),
-    )
+    raise impossible(plane.table, failed.tolist())

@@ -1,15 +1,15 @@
-"""What a boost proves is proven: exact tables of the primaries alone, accepted by the exact attacker."""
+"""What a mutual_protection proves is proven: exact tables of the primaries alone, accepted by the exact attacker."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gpuga.circuits import boost as boosting
-from gpuga.circuits.boost import Pattern, boost
-from gpuga.circuits.cover import tasks_for
 from gpuga.context import Clock, Context
 from gpuga.heuristics.hypercube import hypercube
+from gpuga.problem import mutual_protection as boosting
+from gpuga.problem.general import requirements_of
+from gpuga.problem.mutual_protection import PrimaryPattern, mutual_protection
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
 from gpuga.safety.witness import Ground, hold
@@ -27,8 +27,8 @@ def few_tasks_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_boosted_tasks_are_within_the_attackers_reach(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng, (4, 4, 3), sensitive=0.6, bounded=seed % 2 == 1)
-    tasks = tasks_for(table, False)
-    found = boost(table, tasks, Context())
+    tasks = requirements_of(table, False)
+    found = mutual_protection(table, tasks, Context())
     assert hold(Ground.of(table, table.forced), found.tables).all()
     attacker = Attacker(table, table.forced)
     for task in np.flatnonzero(found.proven_by >= 0).tolist():
@@ -40,10 +40,10 @@ def test_boosted_tasks_are_within_the_attackers_reach(seed: int) -> None:
 
 def test_dense_primaries_protect_most_of_each_other() -> None:
     table = smith3d((16, 12, 10), 0.35, 0.1, 2)
-    tasks = tasks_for(table, False)
-    found = boost(table, tasks, Context())
+    tasks = requirements_of(table, False)
+    found = mutual_protection(table, tasks, Context())
     assert (found.proven_by >= 0).sum() > 0.9 * len(tasks)
-    assert np.array_equal(found.proven_by, boost(table, tasks, Context()).proven_by)
+    assert np.array_equal(found.proven_by, mutual_protection(table, tasks, Context()).proven_by)
 
 
 def test_a_boosted_pattern_is_safe_and_suppresses_less() -> None:
@@ -54,13 +54,13 @@ def test_a_boosted_pattern_is_safe_and_suppresses_less() -> None:
 
 
 def test_no_boost_is_begun_where_a_first_pattern_took_much_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(table: Table) -> Pattern:
+    def refuse(table: Table) -> PrimaryPattern:
         raise AssertionError("there is no time to prepare it")
 
     table = smith3d((8, 8, 8), 0.3, 0.1, 1)
-    tasks = tasks_for(table, False)
-    monkeypatch.setattr(Pattern, "of", refuse)
-    found = boost(table, tasks, Context(clock=Clock(100.0), first_seconds=10.0))
+    tasks = requirements_of(table, False)
+    monkeypatch.setattr(PrimaryPattern, "of", refuse)
+    found = mutual_protection(table, tasks, Context(clock=Clock(100.0), first_seconds=10.0))
     assert (found.proven_by < 0).all()
     with pytest.raises(AssertionError, match="no time"):
-        boost(table, tasks, Context(clock=Clock(100.0), first_seconds=1.0))
+        mutual_protection(table, tasks, Context(clock=Clock(100.0), first_seconds=1.0))

@@ -1,4 +1,4 @@
-"""Boost: tables that prove many tasks of the primaries-only pattern at once, before anything is suppressed.
+"""Mutual protection: tables that prove many tasks of the primaries-only pattern at once, before anything is suppressed.
 
 Where sensitive cells are many they protect each other, and what they protect needs no search. Batches of consistent
 tables that move all of them, each up or down at random, come from a first-order method on the kernel back end. The
@@ -34,7 +34,7 @@ MOST_ENTRIES = 20_000_000
 
 ROUNDS, BATCH, ITERATIONS = 4, 16, 400
 FIRST_PATTERNS = 20
-"""In less time than so many first patterns take, no boost is begun: its preparation cannot be cut short."""
+"""In less time than so many first patterns take, none is begun: its preparation cannot be cut short."""
 
 WORTHWHILE = 6.0
 """A round takes two or three times as long as its preparation; with less time left than so many, none is begun."""
@@ -54,36 +54,36 @@ SHARE = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class Boosted:
+class MutualProtection:
     """Exact tables, and for every task the one that proves it (int64[T], -1: none)."""
 
     tables: Witnesses
     proven_by: Ints
 
 
-_SEEN: WeakKeyDictionary[Tasks, Boosted] = WeakKeyDictionary()
+_SEEN: WeakKeyDictionary[Tasks, MutualProtection] = WeakKeyDictionary()
 
 
-def boosted_for(table: Table, tasks: Tasks, context: Context) -> Boosted:
-    """As `boost`, once for the same tasks: they are asked for again by every seed of a run."""
+def mutual_protection_of(table: Table, tasks: Tasks, context: Context) -> MutualProtection:
+    """As `mutual_protection`, once for the same tasks: they are asked for again by every seed of a run."""
     if tasks not in _SEEN:
-        _SEEN[tasks] = boost(table, tasks, context)
+        _SEEN[tasks] = mutual_protection(table, tasks, context)
     return _SEEN[tasks]
 
 
-def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
+def mutual_protection(table: Table, tasks: Tasks, context: Context) -> MutualProtection:
     """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
-    nothing = Boosted(together([]), np.full(len(tasks), -1, np.int64))
+    nothing = MutualProtection(together([]), np.full(len(tasks), -1, np.int64))
     if len(tasks) < LEAST_TASKS or context.whole or short():  # these tables move by parts of a unit
         return nothing
     if context.clock.left() < FIRST_PATTERNS * context.first_seconds:
         return nothing
     begun = context.clock.spent()
-    pattern = Pattern.of(table)
+    pattern = PrimaryPattern.of(table)
     prepared = context.clock.spent() - begun
     if pattern is None or context.clock.left() < WORTHWHILE * prepared:
         return nothing
-    context.progress.stage("boost", ROUNDS)
+    context.progress.stage("mutual protection", ROUNDS)
     made: list[Witnesses] = []
     proven_by = nothing.proven_by.copy()
     possible, backend = pattern.possible(tasks), get_backend(context.backend)
@@ -102,7 +102,7 @@ def boost(table: Table, tasks: Tasks, context: Context) -> Boosted:
         longest = max(longest, context.clock.spent() - begun)
         if number and int((proven_by >= 0).sum()) == before:
             break
-    return Boosted(together(made), proven_by)
+    return MutualProtection(together(made), proven_by)
 
 
 def note(witness: Witnesses, tasks: Tasks, proven_by: Ints, number: int) -> bool:
@@ -118,7 +118,7 @@ def note(witness: Witnesses, tasks: Tasks, proven_by: Ints, number: int) -> bool
 
 
 @dataclass(frozen=True, eq=False)
-class Pattern:
+class PrimaryPattern:
     """The forced cells that can move at all, their lines eliminated and factorised."""
 
     table: Table
@@ -131,7 +131,7 @@ class Pattern:
     ground: Ground
 
     @classmethod
-    def of(cls, table: Table) -> Pattern | None:
+    def of(cls, table: Table) -> PrimaryPattern | None:
         """The pattern of a table, None where it has no cells that move or its elimination is out of reach."""
         rise, fall = unpick(table, table.forced)
         cells = np.flatnonzero(table.forced & ((rise > 0) | (fall > 0))).astype(np.int32)

@@ -1,0 +1,114 @@
+"""Patterns of two-way tables by cheapest paths, and their clean-up; the repair of a pattern, too.
+
+Clean-up drops every secondary suppression that the rest can do without: delete and check (Almeida, Schütz, Carvalho
+2008, section 5) with witness lists, so that only the requirements whose stored flow uses the cell are looked at again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuga.circuits.paths import Log, Taste, new_log, protect_level
+from gpuga.circuits.witness_lists import WitnessLists, new_lists, remember, show, show_all, try_to_publish
+from gpuga.compiled import compiled
+from gpuga.context import Clock
+from gpuga.errors import GpugaError, OutOfTime
+from gpuga.problem.path_costs import Costs
+from gpuga.problem.two_way import Requirements, TwoWayProblem
+from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
+from gpuga.table.table import Ints, Mask
+
+LEVELS_AT_ONCE = 256
+"""Requirements between two looks at the clock."""
+
+
+def clean_up(problem: TwoWayProblem, secondary: Mask, order: Ints | None = None) -> Mask:
+    """The pattern without its redundant secondary suppressions (bool[R, C] in and out).
+
+    Places are tried in the given order, by default the heaviest first. The pattern must be safe.
+    """
+    links = problem.links(secondary)
+    lists = new_lists(len(problem.levels.place), secondary.size)
+    if show_all(problem.net, links, problem.flow, problem.levels, lists):
+        raise GpugaError("clean-up was given a pattern that is not safe")
+    publish_redundant(problem, links, lists, heaviest_first(problem, links) if order is None else order)
+    return np.asarray(links.kind == SECONDARY)
+
+
+def heaviest_first(problem: TwoWayProblem, links: Links) -> Ints:
+    """The secondary places by falling weight."""
+    places = np.flatnonzero(links.kind == SECONDARY)
+    return places[np.argsort(-problem.weight.ravel()[places], kind="stable")]
+
+
+def publish_redundant(problem: TwoWayProblem, links: Links, lists: WitnessLists, order: Ints) -> int:
+    """Publish what is redundant, in order; returns how many cells. `lists` must be up to date."""
+    room = np.zeros(2 * len(problem.levels.place) + 1, np.int64)
+    return _publish(problem.net, links, problem.flow, problem.levels, lists, order, room)
+
+
+@compiled
+def _publish(
+    net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists, order: Ints, room: Ints
+) -> int:
+    published = 0
+    columns = links.kind.shape[1]
+    for place in order:
+        if links.kind[place // columns, place % columns] != SECONDARY:
+            continue
+        if try_to_publish(net, links, flow, levels, lists, place, room):
+            published += 1
+    return published
+
+
+def by_paths(
+    problem: TwoWayProblem,
+    costs: Costs,
+    taste: Taste,
+    *,
+    order: Ints | None = None,
+    start: Mask | None = None,
+    clean: bool = True,
+    clock: Clock | None = None,
+) -> Mask:
+    """Secondary suppressions (bool[R, C]) that contain `start` (before clean-up) and meet every level.
+
+    Requirements are protected in the given order, `start` costs nothing. This is also the repair of a pattern.
+    """
+    links = problem.links(start)
+    count = len(problem.levels.place)
+    lists = new_lists(count, problem.weight.size)
+    log = new_log(problem.weight.size)
+    order = np.arange(count) if order is None else np.asarray(order, np.int64)
+    for begin in range(0, count, LEVELS_AT_ONCE):
+        if clock is not None and clock.expired():
+            raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
+        part = order[begin : begin + LEVELS_AT_ONCE]
+        if not _protect(problem.net, links, problem.flow, problem.levels, lists, costs, taste, log, part):
+            raise GpugaError("a level that can be met was not: the path search is at fault")
+    if clean:
+        publish_redundant(problem, links, lists, heaviest_first(problem, links))
+    return np.asarray(links.kind == SECONDARY)
+
+
+@compiled
+def _protect(
+    net: Network,
+    links: Links,
+    flow: Flow,
+    levels: Requirements,
+    lists: WitnessLists,
+    costs: Costs,
+    taste: Taste,
+    log: Log,
+    order: Ints,
+) -> bool:
+    """Protect the levels in order; False if one cannot be."""
+    for q in order:
+        if show(net, links, flow, levels, lists, q):
+            continue
+        if not protect_level(net, links, flow, costs, taste, log, levels.place[q], levels.forth[q], levels.need[q]):
+            clear(flow)
+            return False
+        remember(lists, links, flow, q)
+    return True

@@ -1,0 +1,1 @@
+"""What has to be protected, with which cells: made once per run and handed on."""

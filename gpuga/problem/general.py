@@ -1,0 +1,91 @@
+"""The problem of any linear table: its protection requirements, and the cells that may be suppressed for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpuga.safety.attacker import Attacker
+from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.table.table import Ints, Mask, Table
+
+
+def requirements_of(table: Table, strict: bool) -> Tasks:
+    """The levels of all sensitive cells as tasks, sliding levels laid on the upper side as far as it reaches."""
+    plain = level_tasks(table, strict)
+    extra = 1 if strict else 0
+    levels = table.levels
+    sliding = np.where(levels.sliding > 0, levels.sliding + extra, 0)
+    upper, lower = levels.upper + extra, levels.lower + extra
+    wide = np.flatnonzero(table.primary & (sliding > upper + lower))
+    if not len(wide):
+        return plain
+    everything = Attacker(table, table.suppressible)
+    for cell in wide.tolist():
+        goal = int(sliding[cell] - lower[cell])
+        reach = everything.reach(cell, 1, goal)
+        upper[cell] = max(int(upper[cell]), min(goal, goal if reach.unbounded else int(reach.attained)))
+        lower[cell] = max(int(lower[cell]), int(sliding[cell] - upper[cell]))
+    cells = np.repeat(table.sensitive, 2)
+    direction = np.tile(np.array([1, -1], np.int8), len(table.sensitive))
+    need = np.where(direction > 0, upper[cells], lower[cells])
+    return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralProblem:
+    """What methods for any linear table work on; masks and weights are over the cells.
+
+    `plain` are the requirements that every safe pattern must meet, so that bounds may lean on them; `requirements` are
+    what a pattern is built for, sliding levels turned into wider fixed ones.
+    """
+
+    table: Table
+    strict: bool
+    plain: Tasks
+
+    @classmethod
+    def of(cls, table: Table, strict: bool = False) -> GeneralProblem:
+        """The problem of a table."""
+        # the strict attacker is left with less, so bounds for the other one hold as well
+        return cls(table, strict, level_tasks(table))
+
+    @cached_property
+    def requirements(self) -> Tasks:
+        """What a pattern has to meet, one per sensitive cell and direction."""
+        return requirements_of(self.table, self.strict)
+
+    @property
+    def weight(self) -> Ints:
+        """What cells cost."""
+        return self.table.weight
+
+    @cached_property
+    def candidate(self) -> Mask:
+        """The cells that may become secondary suppressions (bool[n])."""
+        table = self.table
+        return np.asarray(table.suppressible & ~table.forced & ((table.up > 0) | (table.down > 0)))
+
+    @cached_property
+    def base_cost(self) -> int:
+        """The cost of the forced cells."""
+        return self.table.cost(self.table.forced)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing has to be protected."""
+        return not len(self.requirements)
+
+    def cost(self, secondary: Mask) -> int:
+        """The weights of the secondary suppressions (bool[n])."""
+        return int(self.weight[secondary].sum())
+
+    def pattern(self, secondary: Mask) -> Mask:
+        """The whole pattern, forced cells included."""
+        return np.asarray(self.table.forced | secondary)
+
+    def secondary(self, suppressed: Mask) -> Mask:
+        """The secondary suppressions of a pattern, without what may not be used."""
+        return np.asarray(suppressed & self.candidate)
