@@ -35,7 +35,7 @@ _HOME = {
     "Table": "gpuga.table.table",
     "audit": "gpuga.safety.audit",
     "exposure": "gpuga.safety.exposure",
-    "lower_bound": "gpuga.bounds.lower_bound",
+    "lower_bound": "gpuga.bounds.exact",
     "protect": "gpuga.protect",
     "read_table": "gpuga.files.read",
     "table_from_array": "gpuga.table.builders",
@@ -44,7 +44,7 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
-    from gpuga.bounds.lower_bound import lower_bound
+    from gpuga.bounds.exact import lower_bound
     from gpuga.files.read import read_table, write_table
     from gpuga.protect import protect
     from gpuga.safety.audit import audit

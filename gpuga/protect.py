@@ -147,7 +147,7 @@ def resolved_solver(name: str, options: Mapping[str, Any]) -> Solver:
 
 def _bound(table: Table, context: Context) -> Bound | None:
     """A lower bound in the time that is left, for tables that have a method for it."""
-    from gpuga.bounds.lower_bound import lower_bound
+    from gpuga.bounds.exact import lower_bound
 
     if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
         return None

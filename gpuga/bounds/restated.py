@@ -12,20 +12,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import lcm
-from typing import Any
 
 import numpy as np
 
 from gpuga import verify
+from gpuga.bounds.separators.words import Said
 from gpuga.files.jj import LETTERS
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows
 from gpuga.protection import Bound
 from gpuga.safety.model import AttackerModel
 from gpuga.table.table import INFINITE, Ints, Table
-
-Said = list[Any]
-"""A cut in the words of the checker."""
 
 DENOMINATOR = 2**40
 

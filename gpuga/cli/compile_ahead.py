@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from gpuga.bounds.relaxation import Relaxation
+from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import clean_up
 from gpuga.context import Clock, Context
 from gpuga.evolution.circuits import circuits
@@ -28,7 +28,7 @@ def main(parent: int) -> None:
     plane = plane_of(table)
     assert plane is not None, "the table has two dimensions"
     problem = with_requirements(plane, level_tasks(table))
-    Relaxation(problem, problem.candidate).tighten(Clock())
+    master_of(problem, problem.candidate).tighten(Clock())
     clean = clean_up(problem, problem.candidate)
     improve(problem, clean, problem.costs(), 20, 1)
     circuits(table, Context(backend="cpu", options={"without": ("lp",), "generations": 2, "population": 8}))

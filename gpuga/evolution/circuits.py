@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.at_once import at_once, small
-from gpuga.bounds.exact import BY_TREE
-from gpuga.bounds.general_exact import KIND
-from gpuga.bounds.proof_tree import prove
+from gpuga.bounds.incumbent import BY_CUTS, BY_TREE
+from gpuga.bounds.small_instance import small, solve_small
+from gpuga.bounds.tree import prove
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError, printable
 from gpuga.evolution import checkpoint, replacement, selection
@@ -76,10 +75,10 @@ def _circuits(table: Table, context: Context) -> Found:
     workshop = TableWorkshop(table, context)
     run = Run(table, workshop, context, table.cost(table.forced))
     run.go()
-    bounded = workshop.relaxation
+    master = workshop.master
     limit = None
-    if bounded is not None:
-        limit = Bound(bounded.base_cost + bounded.bound, KIND, context.clock.spent(), root=bounded)
+    if master is not None:
+        limit = Bound(table.cost(table.forced) + master.bound, BY_CUTS, context.clock.spent(), root=master)
     proof = workshop.proof(run.operators.pool.supports(run.evolution.best.genes))
     return replace(run.found(table.forced | run.best(), limit), proof=proof)
 
@@ -91,15 +90,16 @@ def _plane_circuits(table: Table, problem: TwoWayProblem, context: Context) -> F
     given = settings_of(context)
     if small(problem) and not any(context.options.get(name) is not None for name in (*SHAPING, *STOPPING)):
         # whoever sets options of the evolution wants to see it
-        context.progress.stage("at once")
-        short = at_once(problem, context.clock.part(0.5))
+        context.progress.stage("small instance")
+        short = solve_small(problem, context.clock.part(0.5))
+        pattern = problem.pattern(short.best.reshape(problem.shape))
         if short.proven or context.clock.expired():
-            kind = BY_TREE if short.proven else "cutting planes"
-            limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent(), root=short.root)
+            kind = BY_TREE if short.proven else BY_CUTS
+            limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent(), root=short.master)
             Reporter(table, context, problem.base_cost).tell_settled(short.cost, short.lower)
             ended = "interrupt" if context.clock.interrupted else "seconds"
-            return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else ended})
-        context = replace(context, start=(*context.start, problem.pattern(short.best)))
+            return Found(pattern, limit, details={"stopped": "proof" if short.proven else ended})
+        context = replace(context, start=(*context.start, pattern))
     workshop = PlaneWorkshop(problem, context)
     run = Run(table, workshop, context, problem.base_cost, given)
     run.go()
@@ -113,14 +113,14 @@ def _bound(problem: TwoWayProblem, workshop: PlaneWorkshop, cost: int, context: 
 
     Where the solver's branch and bound says that the pattern is optimal, an exact tree is asked to confirm it.
     """
-    relaxation = workshop.relaxation
-    if relaxation is None:
+    master = workshop.master
+    if master is None:
         return None
-    if workshop.branched > relaxation.bound and workshop.branched >= cost:
+    if workshop.branched > master.bound and workshop.branched >= cost:
         clock = Clock(min(max(context.clock.left(), LEAST_PROOF_SECONDS), MOST_PROOF_SECONDS))
-        if prove(relaxation, Settled(cost), clock).closed:
-            return Bound(problem.base_cost + cost, BY_TREE, context.clock.spent(), root=relaxation)
-    return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent(), root=relaxation)
+        if prove(master, Settled(cost), clock).closed:
+            return Bound(problem.base_cost + cost, BY_TREE, context.clock.spent(), root=master)
+    return Bound(problem.base_cost + master.bound, BY_CUTS, context.clock.spent(), root=master)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from deap import base
 
-from gpuga.bounds.relaxation import Relaxation
+from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
@@ -64,9 +64,9 @@ class GenSup:
         patterns = [by_paths(problem, self.costs, plain(), start=problem.secondary(p)) for p in self.context.start]
         patterns.append(by_paths(problem, self.costs, plain(), clock=clock))
         if not clock.expired():
-            relaxation = Relaxation(problem, patterns[-1])
-            relaxation.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
-            free = np.where(relaxation.grid(relaxation.x) > 1e-6, 0, problem.weight)
+            master = master_of(problem, patterns[-1])
+            master.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
+            free = np.where(master.point().reshape(problem.shape) > 1e-6, 0, problem.weight)
             patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
         patterns += pbp_patterns(problem, max(0, self.size - len(patterns)), self.context)
         return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])

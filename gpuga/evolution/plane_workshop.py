@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.branching import branch
-from gpuga.bounds.relaxation import Relaxation
+from gpuga.bounds.cut import first_of
+from gpuga.bounds.master import Master, useful_columns
+from gpuga.bounds.neighbourhood import WholeProgram
+from gpuga.bounds.repair.paths import guided_costs
+from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import blurred, plain
 from gpuga.compiled import compiled
@@ -22,7 +25,7 @@ from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.kernels.random import Stream
-from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.path_costs import Costs
 from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear, new_flow
@@ -87,7 +90,7 @@ class PlaneWorkshop:
         self.base_cost = problem.base_cost
         self.plain_costs: Costs = problem.costs()
         self.guided: Costs | None = None
-        self.relaxation: Relaxation | None = None
+        self.master: Master | None = None
         limit = None if context.start else context.clock  # with a pattern in hand nobody is told that there is none
         self.first: Mask = by_paths(problem, self.plain_costs, plain(), clock=limit)
         self.tight = self.settled = False
@@ -153,24 +156,23 @@ class PlaneWorkshop:
 
     def guide(self) -> None:
         """Tighten the relaxation a first time and price cells by it; may run beside the seeds."""
-        self.relaxation = Relaxation(self.problem, self.first)
+        self.master = master_of(self.problem, self.first)
         self._tighten(ROUNDS, self.context.clock.part(0.3))
 
     def _tighten(self, rounds: int, clock: Clock) -> None:
-        assert self.relaxation is not None
-        counted, before = Counted(rounds, clock), self.relaxation.bound
-        self.relaxation.tighten(counted)
-        gained = self.relaxation.bound - before
-        self.tight = not clock.expired() and (counted.seen <= rounds or gained * FEW < self.relaxation.bound)
+        assert self.master is not None
+        counted, before = Counted(rounds, clock), self.master.bound
+        self.master.tighten(counted)
+        gained = self.master.bound - before
+        self.tight = not clock.expired() and (counted.seen <= rounds or gained * FEW < self.master.bound)
         by_time = counted.seen <= rounds and clock.expired()
         self.steps.append(Step(counted.seen - 1 if by_time else rounds))
-        left = 1.02 - np.clip(self.relaxation.grid(self.relaxation.x), 0.0, 1.0)
-        self.guided = costs_of(self.problem.weight * left, self.problem.candidate)
+        self.guided = guided_costs(self.problem, self.master.point())
 
     @property
     def lower(self) -> int:
         """What no pattern can undercut, without the base cost."""
-        proven = 0 if self.relaxation is None else self.relaxation.bound
+        proven = 0 if self.master is None else self.master.bound
         return max(proven, self.branched)
 
     # --- circuits of patterns --------------------------------------------------------------------------
@@ -210,10 +212,10 @@ class PlaneWorkshop:
 
     def polish(self, best: Mask, elite: Sequence[Supports], seed: int) -> list[Supports]:
         """New individuals from the relaxation: guided paths while it gains, then a small MIP on the elite's cells."""
-        if self.relaxation is None:
+        if self.master is None:
             return []
         clock = self.context.clock
-        self.relaxation.session.forget_basis()  # what follows depends on the model alone, and can be repeated
+        self.master.session.forget_basis()  # what follows depends on the model alone, and can be repeated
         if not self.tight:
             self._tighten(ROUNDS_BETWEEN, clock.part(0.5))
             return self._guided_paths(seed)
@@ -222,29 +224,28 @@ class PlaneWorkshop:
 
     def _branch(self, best: Mask, elite: Sequence[Supports]) -> Mask | None:
         """The answer of branch and bound on few columns; the cuts that it violates stay for the next time."""
-        relaxation, clock = self.relaxation, self.context.clock
-        assert relaxation is not None
+        master, clock = self.master, self.context.clock
+        assert master is not None
         grid = best.reshape(self.problem.shape)
         cost = self.problem.cost(grid)
-        useful = (self.problem.candidate & ~relaxation.certificate.removable(cost)) | grid
+        useful = useful_columns(master, cost) | best.ravel()
         whole = int(useful.sum()) <= MOST_WHOLE
-        allowed = useful if whole else self._columns(grid, elite)
+        allowed = useful if whole else self._columns(grid, elite).ravel()
         gap = 0.0 if self.settled else min(0.02, 0.3 * (cost - self.lower) / max(1, cost))
         limit = Clock(None, clock) if clock.seconds is None else clock.part(0.3)
-        answer = branch(relaxation, allowed, grid, gap, NODES, limit)
+        answer = WholeProgram(master, allowed, np.zeros(allowed.shape, bool)).solve(best.ravel(), NODES, limit, gap)
         if whole:
-            self._believe(answer.dual_bound, cost)
+            self._believe(answer.bound, cost)
         if answer.pattern is None:
             return None
-        mask = np.asarray(relaxation.grid(answer.pattern.astype(np.float64)) > 0.5)
-        self.steps.append(Step(BRANCHED, allowed, mask))
-        self.settled = not self._learn(mask)
-        return mask
+        self.steps.append(Step(BRANCHED, allowed, answer.pattern))
+        self.settled = not self._learn(answer.pattern)
+        return answer.pattern.reshape(self.problem.shape)
 
     def _believe(self, bound: float, cost: int) -> None:
         """A bound by branch and bound over all columns that matter, after allowing for the solver's tolerance."""
-        assert self.relaxation is not None
-        step = self.relaxation.step
+        assert self.master is not None
+        step = self.master.step
         rounded = int(np.ceil(bound / step - 1e-6 * max(1.0, abs(bound / step) * 1e-3))) * step
         self.branched = max(self.branched, min(rounded, cost))
 
@@ -263,36 +264,38 @@ class PlaneWorkshop:
             return
         size = self.weight.size
         masks = iter(np.unpackbits(arrays["step_bits"], axis=1)[:, :size].astype(bool) if BRANCHED in rounds else ())
-        self.relaxation = Relaxation(self.problem, self.first)
+        self.master = master_of(self.problem, self.first)
         for number, looks in enumerate(rounds):
             if number:
-                self.relaxation.session.forget_basis()
+                self.master.session.forget_basis()
             if looks != BRANCHED:
                 self._tighten(looks, Clock())
                 continue
             columns, answer = next(masks), next(masks)
-            self.relaxation.add_places(np.flatnonzero(columns & ~self.relaxation.in_core))
             self.settled = not self._learn(answer)
             self.steps.append(Step(BRANCHED, columns, answer))
 
     def _learn(self, mask: Mask) -> int:
-        assert self.relaxation is not None
-        point = mask.ravel()[self.relaxation.places].astype(np.float64)
-        return self.relaxation.separate(point, 1e-7, keep=True)
+        assert self.master is not None
+        point = mask.ravel().astype(np.float64)
+        violated = first_of(self.master.separator.at_whole(point, self.context.clock))
+        return self.master.add(violated, keep=True)
 
     def _columns(self, best: Mask, elite: Sequence[Supports]) -> Mask:
         """The cells of the best, then of the elite, then those of low reduced cost, as many as there is room for."""
-        assert self.relaxation is not None
+        assert self.master is not None
         wanted = best.copy()
         for supports in elite:
             if int(wanted.sum()) > COLUMNS // 2:
                 break
             wanted |= self._grid(supports)
-        reduced = np.where(self.problem.candidate & ~wanted, self.relaxation.certificate.reduced, 2**62)
+        reduced = np.where(
+            self.problem.candidate & ~wanted, self.master.certificate.reduced.reshape(wanted.shape), 2**62
+        )
         room = COLUMNS - int(wanted.sum())
         if room > 0:
-            cheap = np.argsort(reduced.ravel(), kind="stable")[:room]
-            wanted.reshape(-1)[cheap[reduced.ravel()[cheap] < 2**62]] = True
+            cheap = np.argsort(reduced, kind="stable")[:room]
+            wanted.reshape(-1)[cheap[reduced[cheap] < 2**62]] = True
         return wanted
 
     def _repaired(self, mask: Mask, seed: int) -> Supports:

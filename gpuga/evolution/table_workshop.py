@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.general_guided import completed, priced, whole_cells
-from gpuga.bounds.general_relaxation import GeneralRelaxation
+from gpuga.bounds.master import Master
+from gpuga.bounds.repair.cover import completed, priced, whole_cells
+from gpuga.bounds.search import master_of
 from gpuga.circuits.cover import Circuit, Cover, proof_of
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.context import Context
@@ -20,7 +21,7 @@ from gpuga.evolution.pool import Supports
 from gpuga.evolution.pool_mip import cheapest_union
 from gpuga.heuristics.table_search import TableSearch
 from gpuga.kernels.random import Stream
-from gpuga.problem.general import requirements_of
+from gpuga.problem.general import GeneralProblem, requirements_of
 from gpuga.protection import Found
 from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask, Table
@@ -67,7 +68,7 @@ class Protected(Cover):
 class TableWorkshop:
     """Makes circuits for all tasks of a table; cells of the table are the cells of the pool.
 
-    No pattern's circuits cost less than `lower` besides the forced cells; only small tables have a `relaxation`.
+    No pattern's circuits cost less than `lower` besides the forced cells; only small tables have a `master` program.
     """
 
     def __init__(self, table: Table, context: Context) -> None:
@@ -75,7 +76,7 @@ class TableWorkshop:
         self.levels = requirements_of(table, context.strict)
         self.tasks = len(self.levels)
         self.weight: Ints = np.where(table.forced, 0, table.weight)
-        self.relaxation: GeneralRelaxation | None = None
+        self.master: Master | None = None
         self.lower = 0
         self._proven_by: dict[tuple[int, bytes], Circuit] = {}
 
@@ -140,15 +141,15 @@ class TableWorkshop:
         """Bound a small table, while others make seeds: what the relaxation suppresses leads further ones."""
         if len(self.table) > SMALL or not self.tasks:
             return
-        relaxation = GeneralRelaxation(self.table)
-        relaxation.tighten(self.context.clock.part(GUIDING), GUIDING_ROUNDS)
-        self.relaxation, self.lower = relaxation, relaxation.bound
+        master = master_of(GeneralProblem.of(self.table))
+        master.tighten(self.context.clock.part(GUIDING), GUIDING_ROUNDS)
+        self.master, self.lower = master, master.bound
 
     def guided_seeds(self, stream: Stream) -> Iterator[tuple[str, Supports]]:
         """Patterns completed at the relaxation's prices in random orders, where there is one."""
-        if self.relaxation is None:
+        if self.master is None:
             return
-        z, begun = self.relaxation.z, self.context.clock.spent()
+        z, begun = self.master.point(), self.context.clock.spent()
         prices, start = priced(self.table, z), whole_cells(self.table, z)
         try:
             for order in stream.permutations(GUIDED, self.tasks):

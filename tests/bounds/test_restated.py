@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from gpuga import verify
-from gpuga.bounds.general_exact import general_bound
-from gpuga.bounds.lower_bound import lower_bound
+from gpuga.bounds.exact import bound as bound_of
+from gpuga.bounds.exact import lower_bound
 from gpuga.bounds.restated import checked_table, restated_bound
 from gpuga.context import Clock, Context
+from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
 from gpuga.safety.audit import judge
 from gpuga.safety.model import AttackerModel
@@ -102,6 +103,11 @@ def test_the_checker_follows_the_whole_bound_of_the_root(shape: tuple[int, ...],
     proof = restated_bound(table, bound, AttackerModel())
     assert proof is not None
     assert proof.bound == bound.lower_bound
+
+
+def general_bound(table: Table, context: Context) -> Bound:
+    """The bound of a table, whatever its shape, by the attackers of general ones."""
+    return bound_of(GeneralProblem.of(table), context)
 
 
 @pytest.mark.parametrize("bounded_by", [lower_bound, general_bound])

@@ -1,0 +1,102 @@
+"""What a cut is, and who finds them: the two protocols that master, tree and search are written against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.context import Clock
+from gpuga.table.table import Ints, Mask, Table
+
+Floats = NDArray[np.float64]
+Key = tuple[object, ...]
+Batches = Iterator[Sequence["Cut"]]
+"""Cuts in batches, the cheapest to find first; whoever has enough asks for no more."""
+
+
+class Cut(Protocol):
+    """`sum(coefficient * x) >= rhs` in integers; holds for some cheapest safe pattern, and for all that matter.
+
+    Solvers see rows divided by `scale`, in which no coefficient is beyond `widest`.
+    """
+
+    @property
+    def key(self) -> Key:
+        """Equal for equal cuts."""
+
+    @property
+    def rhs(self) -> int:
+        """The right-hand side."""
+
+    @property
+    def scale(self) -> int:
+        """What rows of a solver are divided by: the right-hand side, where there is one."""
+
+    @property
+    def widest(self) -> float:
+        """No coefficient is larger in size than this times the scale; at least 1."""
+
+    def coefficients(self, columns: Ints) -> Ints:
+        """The coefficients of the given columns (int64)."""
+
+
+class Effort(NamedTuple):
+    """How much work pays: to separate is to send flows here, to solve linear programs there.
+
+    `few` cuts are too few to go on with, at the root and at a node; after `patience` rounds without progress the root
+    is left; `rounds` of cuts at a node are made in any case, more while each closes the share `gain` of its gap. So
+    many columns are `tried` before one is branched on (at the first nodes, then at others), each for so many simplex
+    `iterations`.
+    """
+
+    few: int
+    few_at_node: int
+    patience: int
+    rounds: int
+    gain: float
+    tried: tuple[int, int]
+    iterations: int
+
+
+class Separator(Protocol):
+    """Finds the cuts of one problem that a point violates. Points are over all columns (float64[n]).
+
+    `cell` int64[n] is the table's cell of each column, `weight` int64[n] what it costs, `candidate` bool[n] says which
+    columns there are, `core` which of them a program begins with.
+    """
+
+    table: Table
+    cell: Ints
+    weight: Ints
+    candidate: Mask
+    effort: Effort
+
+    @property
+    def core(self) -> Mask:
+        """The columns that a program begins with."""
+
+    def first(self) -> Sequence[Cut]:
+        """The cuts that a program begins with."""
+
+    def at_root(self, x: Floats, cuts: Sequence[Cut], stalled: bool, clock: Clock) -> Batches:
+        """Cuts for the root of a tree; `cuts` are the rows of its program."""
+
+    def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
+        """Cuts for a node, where time is short, or (`thorough`) for a dive."""
+
+    def at_whole(self, x: Floats, clock: Clock) -> Batches:
+        """Cuts for a whole point; none where it is a safe pattern."""
+
+    def deepen(self) -> bool:
+        """Ask for stronger cuts from now on; False where they are asked for already."""
+
+    def said(self, cuts: Sequence[Cut]) -> list[list[Any]]:
+        """The cuts in the words of the checker of proofs, as far as they can be told."""
+
+
+def first_of(batches: Batches) -> list[Cut]:
+    """The first batch that is not empty."""
+    return next((list(batch) for batch in batches if batch), [])

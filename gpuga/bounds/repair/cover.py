@@ -1,0 +1,89 @@
+"""Safe patterns of any linear table by covers: the cheapest changes for what is open, then clean-up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from gpuga.bounds.cut import Floats
+from gpuga.bounds.repair.repair import left_over, wholly
+from gpuga.circuits.cover import Cover
+from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
+from gpuga.problem.general import GeneralProblem
+from gpuga.safety.audit import judge
+from gpuga.safety.model import AttackerModel
+from gpuga.table.table import LARGEST, Ints, Mask, Table
+
+FINEST = 1000
+"""Guided weights are in parts of this."""
+
+C = TypeVar("C", bound=Cover)
+
+
+class CoverRepair:
+    """Completes patterns by the attacker's linear programs; see `Repair`."""
+
+    starts = 1
+    guided_starts = 3
+
+    def __init__(self, problem: GeneralProblem, context: Context) -> None:
+        self.problem, self.context = problem, context
+
+    def first(self, attempt: int, clock: Clock) -> Mask:
+        """The heaviest cells first."""
+        return self._completed(self.problem.table, self.problem.table.forced, self._heaviest_first(), clock)
+
+    def given(self, suppressed: Mask) -> Mask:
+        """The user's pattern, completed."""
+        table = self.problem.table
+        return self._completed(table, suppressed & table.suppressible, self._heaviest_first(), self.context.clock)
+
+    def guided(self, x: Floats, attempt: int, clock: Clock, allowed: Mask | None = None) -> Mask:
+        """What the point suppresses wholly, completed at its prices in a random order."""
+        table, random = self.problem.table, np.random.default_rng([self.context.seed, attempt])
+        order = random.permutation(len(self.problem.requirements))
+        return self._completed(priced(table, x), whole_cells(table, x), order, clock)
+
+    def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
+        """The pattern itself where it is safe, else completed at the weights."""
+        table = self.problem.table
+        if judge(table, pattern | table.forced, AttackerModel(self.context.strict)).safe:
+            return pattern
+        try:
+            return self._completed(table, pattern, self._heaviest_first(), clock)
+        except OutOfTime:
+            return None
+
+    def _heaviest_first(self) -> Ints:
+        return np.argsort(-self.problem.weight[self.problem.requirements.cell], kind="stable")
+
+    def _completed(self, prices: Table, start: Mask, order: Ints, clock: Clock) -> Mask:
+        """A pattern completed at the weights of one table and cleaned up at those of the table itself."""
+        table = self.problem.table
+        cover = Cover(table, self.problem.requirements, replace(self.context, clock=clock), start)
+        return np.asarray(completed(cover, prices, order).suppressed & ~table.forced)
+
+
+def priced(table: Table, z: Floats) -> Table:
+    """The table at weights times what a point (float64[n]) leaves of each cell."""
+    finest = min(FINEST, LARGEST // max(1, int(table.weight.sum())))
+    return replace(table, weight=np.rint(table.weight * (finest * left_over(z))).astype(np.int64))
+
+
+def whole_cells(table: Table, z: Floats) -> Mask:
+    """What a point suppresses wholly."""
+    return np.asarray(wholly(z) & table.suppressible)
+
+
+def completed(cover: C, prices: Table, order: Ints) -> C:
+    """A cover completed at the weights of another table, in the given order of tasks, then cleaned up at its own."""
+    bought = Cover(prices, cover.tasks, cover.context, cover.suppressed)
+    bought.circuit, bought.users = cover.circuit, cover.users
+    bought.by_lp(order.tolist())
+    made = type(cover)(cover.table, cover.tasks, cover.context, bought.suppressed)
+    made.circuit, made.users = bought.circuit, bought.users
+    made.clean_up()
+    return made

@@ -1,0 +1,192 @@
+"""The search of the method `exact`: cutting planes, LP-guided rounding, dives, neighbourhoods, branch and cut.
+
+Cutting planes bound the cost and say which columns a cheaper pattern can contain. Dives lead the fractional pattern to
+whole ones, integer programs over few columns look around the best of them, and a tree in exact arithmetic decides.
+Every incumbent is safe. Stops at the proof or when the time is up; each part has its share of a limited time, the tree
+what the others leave.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpuga.bounds.cut import Floats, Separator
+from gpuga.bounds.incumbent import BY_TREE, Best
+from gpuga.bounds.master import Master, cheapest, useful_columns
+from gpuga.bounds.neighbourhood import MANY_COLUMNS, Neighbourhood
+from gpuga.bounds.repair.cover import CoverRepair
+from gpuga.bounds.repair.paths import PathRepair
+from gpuga.bounds.repair.repair import Repair
+from gpuga.bounds.separators.attacker import AttackerSeparator
+from gpuga.bounds.separators.flow import FlowSeparator
+from gpuga.bounds.tree import Tree
+from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
+from gpuga.problem.general import GeneralProblem
+from gpuga.problem.two_way import TwoWayProblem
+from gpuga.protection import Bound
+from gpuga.table.table import Mask
+
+DIVES = 20
+IDLE_DIVES = 3
+MOST_IDLE = 12
+DIVE_COLUMNS = 2000
+FEW_LOOKS, LOOKS, MANY_LOOKS = 2, 10, 100
+MOST_WORK, MUCH_WORK = 3, 30
+"""Simplex iterations spent in vain around a pattern, per column left; more, where too many for a tree are left."""
+
+FEW_COLUMNS = 500
+"""With fewer columns left than this the tree begins after the first dive."""
+
+MOST_COLUMNS = MANY_COLUMNS
+"""With more columns left than this the tree would not get anywhere in a limited time."""
+
+SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_DIVES = 0.1, 0.4, 0.4
+"""Of a limited time: the most that further first patterns, cutting planes, then dives take before the tree."""
+
+
+def separator_of(problem: TwoWayProblem | GeneralProblem) -> Separator:
+    """Who finds the cuts of a problem."""
+    return FlowSeparator(problem) if isinstance(problem, TwoWayProblem) else AttackerSeparator(problem)
+
+
+def repair_of(problem: TwoWayProblem | GeneralProblem, context: Context) -> Repair:
+    """Who makes safe patterns of a problem."""
+    return PathRepair(problem, context.seed) if isinstance(problem, TwoWayProblem) else CoverRepair(problem, context)
+
+
+def master_of(problem: TwoWayProblem | GeneralProblem, pattern: Mask | None = None) -> Master:
+    """The master program of a problem; its first columns hold a pattern, if one is known."""
+    separator = separator_of(problem)
+    master = Master(separator, separator.core if pattern is None else separator.core | pattern.ravel())
+    master.add(separator.first())
+    return master
+
+
+class Search(Best):
+    """The state of one search: the incumbent, the bound, the master program between them."""
+
+    def __init__(self, problem: TwoWayProblem | GeneralProblem, context: Context) -> None:
+        self.problem, self.context = problem, context
+        repair = repair_of(problem, context)
+        found = self._first(repair)
+        best = min(found, key=lambda pattern: int(problem.weight.ravel()[pattern].sum()))
+        super().__init__(master_of(problem, best), repair, best, context.clock)
+        self.patterns = len(found)
+        self.neighbourhood = Neighbourhood(self.master, repair)
+        self.dives = self.questions = self.idle = self.nodes = 0
+        self.exhausted = self.hurried = False
+        self.tree: Tree | None = None
+
+    def run(self) -> None:
+        """Bound, guide, look around, then branch and cut until proof or time's end."""
+        clock, progress = self.context.clock, self.context.progress
+        progress.stage("bound")
+        self.master.tighten(clock.part(SHARE_OF_CUTS), most=self.cost)
+        self.raise_lower(self.master.bound)
+        self._guided(clock.part(SHARE_OF_STARTS))
+        progress.stage("dives")
+        self._dive_on(clock.part(SHARE_OF_DIVES))
+        progress.stage(BY_TREE)
+        while not self.proven and not self.exhausted and not clock.expired():
+            if self._columns() <= MOST_COLUMNS or clock.seconds is None or self.idle >= MOST_IDLE:
+                self._branch(clock)
+            else:
+                self._dive_on(clock)
+            progress.advance(best=self.cost, bound=self.lower)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """How far the search came."""
+        return {"nodes": self.nodes, "cuts": len(self.master.cuts), "columns": len(self.master.columns)}
+
+    def proven_bound(self) -> Bound:
+        """What holds in exact arithmetic."""
+        lower = self.problem.base_cost + self.lower
+        return Bound(lower, self.kind, self.context.clock.spent(), root=self.master)
+
+    def try_point(self, x: Floats) -> int:
+        """A safe pattern led by a fractional one, offered and looked around; the incumbent's cost."""
+        if self.offer(self.led_by(x)) and not self.hurried:
+            self._look_around(self.clock)
+        return self.cost
+
+    def _first(self, repair: Repair) -> list[Mask]:
+        """A few patterns from nothing, and those that the user gave, completed."""
+        clock, found = self.context.clock, [repair.given(given) for given in self.context.start]
+        further = clock.part(SHARE_OF_STARTS)
+        for attempt in range(repair.starts):
+            try:
+                found.append(repair.first(attempt, further if found else clock))
+            except OutOfTime:
+                if not found:
+                    raise
+                break
+        return found
+
+    def _guided(self, clock: Clock) -> None:
+        """Patterns led by the point of the root."""
+        x = self.master.point()
+        for attempt in range(self.repair.guided_starts):
+            if self.proven or (attempt and clock.expired()):
+                return
+            try:
+                self.offer(self.repair.guided(x, attempt, clock if attempt else self.context.clock))
+            except OutOfTime:
+                return
+
+    def _columns(self) -> int:
+        return int(useful_columns(self.master, self.cost).sum())
+
+    def _branch(self, clock: Clock) -> None:
+        """Branch and cut in exact arithmetic over all columns that are useful."""
+        self.clock = clock
+        outcome = self._tree_over(useful_columns(self.master, self.cost)).run(clock)
+        self.nodes += outcome.nodes
+        self.raise_lower(outcome.bound, BY_TREE)
+        self.exhausted = outcome.undecided
+
+    def _tree_over(self, columns: Mask) -> Tree:
+        """The tree over some columns: the latest one, unless it lacks some, or most of its own are useless by now."""
+        if self.tree is not None:
+            held = np.zeros(len(columns), bool)
+            held[self.tree.master.columns] = True
+            if not (columns & ~held).any() and 2 * int(columns.sum()) >= int(held.sum()):
+                return self.tree
+        self.tree = Tree(self.master, columns | self.best, self)
+        return self.tree
+
+    def _dive_on(self, clock: Clock) -> None:
+        """Dives over the columns of lowest reduced cost, until some in a row gained nothing."""
+        if self.proven:
+            return
+        useful, self.clock = useful_columns(self.master, self.cost), clock
+        tree = self._tree_over(cheapest(self.master.certificate.reduced, useful, DIVE_COLUMNS))
+        for _ in range(DIVES):
+            if self.proven or clock.expired():
+                return
+            before = self.cost
+            # a dive over few columns ends sooner than a search around what it finds on its way
+            self.hurried = self._columns() <= 2 * FEW_COLUMNS
+            tree.dive(self.context.seed + self.dives, clock)
+            self.dives += 1
+            if self.cost == before or self.hurried:
+                self.hurried = False
+                self._look_around(clock)
+            self.idle = 0 if self.cost < before else self.idle + 1
+            if self.idle >= IDLE_DIVES or self._columns() <= FEW_COLUMNS:
+                return
+
+    def _look_around(self, clock: Clock) -> None:
+        """Search near the incumbent until some questions in a row gained nothing; few, where the tree ends soon."""
+        columns, near = self._columns(), self.neighbourhood
+        looks = FEW_LOOKS if columns <= FEW_COLUMNS else LOOKS if columns <= MOST_COLUMNS else MANY_LOOKS
+        idle, begun, most = 0, near.work, (MOST_WORK if looks < MANY_LOOKS else MUCH_WORK) * columns
+        while idle < looks and near.work - begun < most and not self.proven and not clock.expired():
+            random = np.random.default_rng([self.context.seed, self.questions])
+            self.questions += 1
+            idle += 1
+            if self.offer(near.improve(self.best, random, clock)):
+                idle, begun = 0, near.work

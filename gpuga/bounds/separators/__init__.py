@@ -1,0 +1,1 @@
+"""Where cuts come from: the only place where two-way tables and others differ."""

@@ -1,0 +1,122 @@
+"""Knapsack rows of a general table that are kept, and their roundings that a point violates.
+
+A row stays useful long after it was found: with other cells taken as suppressed, or divided by another size, it cuts
+off other points, also such that the attacker's linear program finds nothing wrong with.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuga.bounds.cut import Floats, Key
+from gpuga.bounds.knapsack import appended, best_rounding
+from gpuga.bounds.separators.line_cuts import SparseCut, rounded_row
+from gpuga.compiled import compiled
+from gpuga.table.table import Ints, Mask
+
+
+class RowPool:
+    """Knapsack rows one after the other."""
+
+    def __init__(self) -> None:
+        self.rows: list[SparseCut] = []
+        self._known: set[Key] = set()
+        self._parts: tuple[Ints, Ints, Ints, Ints] | None = None
+
+    def add(self, row: SparseCut) -> bool:
+        """Keep a row; whether it is new."""
+        if row.key in self._known:
+            return False
+        self._known.add(row.key)
+        self.rows.append(row)
+        self._parts = None
+        return True
+
+    def violated(self, x: Floats, least: float, most: int) -> list[SparseCut]:
+        """The best rounding of each row that a point (float64[n]) violates by more than `least`, worst first."""
+        if not self.rows:
+            return []
+        rank = np.empty(len(x), np.int64)
+        rank[np.argsort(-x, kind="stable")] = np.arange(len(x))
+        rows = self._arrays()
+        violation, divisor, start, cover = _best_roundings(*rows, x, rank, least)
+        worst = np.argsort(-violation, kind="stable")
+        chosen = worst[violation[worst] > least][:most]
+        ends, cell, coef, rhs = _rounded_rows(*rows, chosen, divisor, start, cover, np.zeros(len(x), bool))
+        made = [
+            self.rows[r].origin_of_rounding(cover[start[r] : start[r + 1]], int(divisor[r])) for r in chosen.tolist()
+        ]
+        return [
+            SparseCut(cell[a:b], coef[a:b], asked, origin=origin)
+            for a, b, asked, origin in zip(ends[:-1].tolist(), ends[1:].tolist(), rhs.tolist(), made, strict=True)
+            if asked > 0
+        ]
+
+    def _arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The rows as compressed sparse rows: starts, cells, coefficients, right-hand sides."""
+        if self._parts is None:
+            start = np.concatenate([[0], np.cumsum([len(row.cell) for row in self.rows])]).astype(np.int64)
+            cell = np.concatenate([row.cell for row in self.rows])
+            coef = np.concatenate([row.coef for row in self.rows])
+            self._parts = start, cell, coef, np.array([row.rhs for row in self.rows], np.int64)
+        return self._parts
+
+
+@compiled
+def _rounded_rows(
+    start: Ints,
+    place: Ints,
+    coef: Ints,
+    rhs: Ints,
+    chosen: Ints,
+    divisor: Ints,
+    first: Ints,
+    cover: Ints,
+    covered: Mask,
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """The chosen rows rounded, one after the other: ends, places, coefficients, right-hand sides."""
+    total = 0
+    for r in chosen:
+        total += start[r + 1] - start[r]
+    ends, asked = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
+    places, made = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    for k in range(len(chosen)):
+        r, used = chosen[k], ends[k]
+        row = slice(start[r], start[r + 1])
+        covered[cover[first[r] : first[r + 1]]] = True
+        new, asked[k] = rounded_row(coef[row], rhs[r], covered[place[row]], divisor[r])
+        covered[cover[first[r] : first[r + 1]]] = False
+        for e in range(len(new)):
+            if new[e] > 0:
+                places[used], made[used] = place[start[r] + e], new[e]
+                used += 1
+        ends[k + 1] = used
+    return ends, places, made, asked
+
+
+@compiled
+def _best_roundings(
+    start: Ints, place: Ints, coef: Ints, rhs: Ints, x: Floats, rank: Ints, least: float
+) -> tuple[Floats, Ints, Ints, Ints]:
+    """Violation, divisor and cover of the best rounding of each row, covers one after the other."""
+    count = len(rhs)
+    violation, divisor, ends = np.zeros(count), np.ones(count, np.int64), np.zeros(count + 1, np.int64)
+    covers = np.zeros(256, np.int64)
+    cover = np.zeros(len(x), np.int64)
+    for r in range(count):
+        used = 0
+        for e in range(start[r], start[r + 1]):
+            used += x[place[e]] > 1e-9
+        entry, order = np.zeros(used, np.int64), np.zeros(used, np.int64)
+        used = 0
+        for e in range(start[r], start[r + 1]):
+            if x[place[e]] > 1e-9:
+                entry[used], order[used] = e, rank[place[e]]
+                used += 1
+        entry = entry[np.argsort(order)]
+        violation[r], size, divisor[r] = best_rounding(coef[entry], x[place[entry]], place[entry], rhs[r], cover)
+        ends[r + 1] = ends[r]
+        if violation[r] > least:
+            ends[r + 1] += size
+            covers = appended(covers, ends[r], cover, size)
+    return violation, divisor, ends, covers

@@ -1,0 +1,128 @@
+"""Cuts in the words of the checker: which level over which equations, how divided, halves of what.
+
+In a two-way table a set of rows and columns stands for multipliers of their equations, +1 for rows and -1 for columns
+(those of the totals the other way round): in the sum only the places that lead out of the set or into it are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpuga.bounds.cut import Cut
+from gpuga.bounds.separators.bridges import LoneCell
+from gpuga.bounds.separators.capacity_cuts import CapacityCut, residual_need
+from gpuga.bounds.separators.line_cuts import Origin
+from gpuga.bounds.separators.zero_half import HalfCut
+from gpuga.problem.two_way import TwoWayProblem
+from gpuga.safety.network import Bytes
+from gpuga.table.plane import Plane
+from gpuga.table.table import Ints
+
+Said = list[Any]
+"""A cut in the words of the checker."""
+
+MOST_WORDS = 200_000
+
+
+class Words:
+    """Says the cuts of one two-way table."""
+
+    def __init__(self, problem: TwoWayProblem) -> None:
+        self.problem = problem
+        self.forced: Ints = np.flatnonzero(problem.forced)
+        self.line, self.sign = lines_of_nodes(problem.plane)
+
+    def say(self, cut: Cut) -> Said | None:
+        """A cut as an expression; None where the level that it was made of is not found again."""
+        if isinstance(cut, LoneCell):
+            row, column = divmod(cut.place, self.problem.shape[1])
+            node = row if cut.in_row else self.problem.shape[0] + column
+            return ["alone", self._cell(cut.place), [int(self.line[node])], [1]]
+        if isinstance(cut, CapacityCut):
+            return self._rounded(cut)
+        if not isinstance(cut, HalfCut):
+            return None
+        members = [self._rounded(member) for member in cut.members]
+        if None in members:
+            return None
+        # what a member says is that one of the cells with a coefficient is suppressed
+        said = [["one", member] for member in members]
+        return ["half", [self._cell(place) for place in cut.complemented.tolist()], said]
+
+    def _rounded(self, cut: CapacityCut) -> Said | None:
+        plain = self._plain(cut)
+        if plain is None:
+            return None
+        cover = [self._cell(place) for place in cut.cover.tolist()]
+        if cut.divisor <= 2 * cut.need:
+            return ["divide", cut.divisor, cover, plain]
+        return ["cover", cover, plain] if cover else plain
+
+    def _plain(self, cut: CapacityCut) -> Said | None:
+        """The level that asks for what the node set must carry."""
+        problem = self.problem
+        levels, width = problem.plain_levels, problem.shape[1]
+        row, column = cut.rows[levels.place // width] > 0, cut.columns[levels.place % width] > 0
+        # flow leaves the set from the source: the column of a place that carries it forth, else the row
+        out = np.where(levels.forth, column & ~row, row & ~column)
+        for q in np.flatnonzero(out & (levels.need >= cut.need)).tolist():
+            own, need = int(levels.place[q]), int(levels.need[q])
+            if residual_need(problem.net, self.forced, cut.rows, cut.columns, own, need) == cut.need:
+                inner = problem.plane.sign.ravel()[own] > 0
+                way = "up" if bool(levels.forth[q]) == inner else "down"
+                return ["level", self._cell(own), way, *self._multipliers(cut.rows, cut.columns)]
+        return None
+
+    def _multipliers(self, rows: Bytes, columns: Bytes) -> tuple[list[int], list[int]]:
+        """The equations of the node set or, where they are fewer, of all other nodes; the first one counts once."""
+        inside = np.concatenate([rows, columns]) > 0
+        nodes = np.flatnonzero(~inside if 2 * int(inside.sum()) > len(inside) else inside)
+        return self.line[nodes].tolist(), (self.sign[nodes] * self.sign[nodes[0]]).tolist()
+
+    def _cell(self, place: int) -> int:
+        return int(self.problem.plane.cell.ravel()[place])
+
+
+def lines_of_nodes(plane: Plane) -> tuple[Ints, Ints]:
+    """The equation of every row, then of every column, and its multiplier (int64[R + C] each)."""
+    lines, (rows, columns) = plane.table.lines, plane.shape
+    place = plane.place[lines.cell]
+    line, sign = np.zeros(rows + columns, np.int64), np.zeros(rows + columns, np.int64)
+    for at in range(len(lines)):
+        entries = slice(int(lines.start[at]), int(lines.start[at + 1]))
+        row, column, coef = place[entries] // columns, place[entries] % columns, lines.coef[entries]
+        along_row = bool((row == row[0]).all())
+        across, last = (column, columns - 1) if along_row else (row, rows - 1)
+        node = int(row[0]) if along_row else rows + int(column[0])
+        written = coef[0] if across[0] != last else -coef[0]  # parts minus total, or the other way round
+        total_line = (row[0] == rows - 1) if along_row else (column[0] == columns - 1)
+        line[node] = at
+        sign[node] = written * (1 if along_row else -1) * (-1 if total_line else 1)
+    return line, sign
+
+
+def spelled(origins: Sequence[Origin]) -> list[Said]:
+    """The origins of cuts as nested lists of words and whole numbers; where they are too many, without the longest."""
+    known: dict[int, int] = {}
+    length = np.array([_length(origin, known) for origin in origins], np.float64)
+    order = np.argsort(length, kind="stable")
+    kept = order[np.cumsum(length[order]) <= MOST_WORDS]
+    return [_spelled(origins[at]) for at in np.sort(kept).tolist()]
+
+
+def _length(origin: Any, known: dict[int, int]) -> int:
+    """How many cuts an origin names, counted as often as they are named: halves of halves of halves grow quickly."""
+    if not isinstance(origin, tuple | list):
+        return 0
+    if id(origin) not in known:
+        known[id(origin)] = 1 + sum(_length(part, known) for part in origin)
+    return known[id(origin)]
+
+
+def _spelled(origin: Any) -> Any:
+    if isinstance(origin, np.ndarray):
+        return origin.tolist()
+    return [_spelled(part) for part in origin] if isinstance(origin, tuple | list) else origin

@@ -1,0 +1,73 @@
+"""The tree: a valid bound at any time, the incumbent's cost at its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from gpuga.bounds.exact import exact
+from gpuga.bounds.search import master_of
+from gpuga.bounds.tree import prove
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import plain
+from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
+from gpuga.problem.two_way import two_way_problem
+from gpuga.protect import protect
+from gpuga.safety.audit import audit
+from gpuga.table.generate import class1, herrington
+
+
+@dataclass
+class Settled:
+    """An incumbent that stays."""
+
+    cost: int
+
+    def try_point(self, x):
+        return self.cost
+
+
+@pytest.mark.parametrize("table", [herrington(30, 30, 0.02, 1), class1(30, 30, 4)], ids=["herrington", "class1"])
+def test_the_bound_is_valid_after_any_number_of_nodes_and_never_falls(table):
+    best = protect(table, "exact")
+    assert best.optimal
+    problem = two_way_problem(table, Context())
+    optimum = best.cost - problem.base_cost
+    start = by_paths(problem, problem.costs(), plain())
+    before = 0
+    for nodes in (1, 2, 5, 20):
+        master = master_of(problem, start)
+        master.tighten(Clock())
+        # an incumbent dearer than the optimum: the tree must not claim more than the optimum
+        outcome = prove(master, Settled(optimum + 5 * master.step), Clock(), nodes)
+        assert master.bound <= outcome.bound <= optimum
+        assert outcome.bound >= before
+        assert not outcome.closed
+        before = outcome.bound
+
+
+def test_a_tree_that_ends_proves_the_optimum():
+    table = herrington(30, 30, 0.02, 1)
+    best = protect(table, "exact")
+    problem = two_way_problem(table, Context())
+    master = master_of(problem, by_paths(problem, problem.costs(), plain()))
+    master.tighten(Clock())
+    outcome = prove(master, Settled(best.cost - problem.base_cost), Clock())
+    assert outcome.closed
+    assert problem.base_cost + outcome.bound == best.cost
+
+
+def test_the_first_pattern_stays_when_there_is_no_time_for_further_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, calls = herrington(20, 20, 0.03, 2), []
+
+    def slow_from_the_second_on(*arguments, clock=None, **options):
+        calls.append(clock)
+        if clock is not None and len(calls) > 1:
+            raise OutOfTime("time ran out")
+        return by_paths(*arguments, **options)
+
+    monkeypatch.setattr("gpuga.bounds.repair.paths.by_paths", slow_from_the_second_on)
+    found = exact(table, Context(clock=Clock(10.0)))
+    assert audit(table, found.suppressed, intervals=False).safe
