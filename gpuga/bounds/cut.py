@@ -46,15 +46,17 @@ class Cut(Protocol):
 class Effort(NamedTuple):
     """How much work pays: to separate is to send flows here, to solve linear programs there.
 
-    `few` cuts are too few to go on with, at the root and at a node; after `patience` rounds without progress the root
-    is left; `rounds` of cuts at a node are made in any case, more while each closes the share `gain` of its gap. So
-    many columns are `tried` before one is branched on (at the first nodes, then at others), each for so many simplex
-    `iterations`.
+    `few` cuts are too few to go on with, at the root (while its bound moves, then when it stalls) and at a node. After
+    `patience` rounds without progress the root is left; tight rows may be spared there, because sums are made of them,
+    whether or not they bear on the bound. At a node `rounds` of cuts are made in any case, and more while
+    each closes the share `gain` of its gap. So many columns are `tried` before one is branched on (at the first nodes,
+    then at others), each for so many simplex `iterations`.
     """
 
-    few: int
+    few: tuple[int, int]
     few_at_node: int
     patience: int
+    spares_tight: bool
     rounds: int
     gain: float
     tried: tuple[int, int]
@@ -81,7 +83,7 @@ class Separator(Protocol):
     def first(self) -> Sequence[Cut]:
         """The cuts that a program begins with."""
 
-    def at_root(self, x: Floats, cuts: Sequence[Cut], stalled: bool, clock: Clock) -> Batches:
+    def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Cuts for the root of a tree; `cuts` are the rows of its program."""
 
     def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:

@@ -23,8 +23,9 @@ from gpuga.table.table import Ints, Mask, Table
 WHOLE = 1e-6
 STALLED = 1e-4
 SOLVES_IDLE = 6
-LEAST_PURGED, LEAST_ROWS_PURGED = 0.3, 50
-"""The share of the rows that is worth dropping and, at the root, how many."""
+LEAST_PURGED = 0.3
+"""The share of the rows that is worth dropping."""
+
 ROUNDS_BETWEEN_PRICING = 6
 COLUMNS_AT_ONCE = 800
 LEAST_MULTIPLIER = 1e-9
@@ -117,13 +118,13 @@ class Master:
                 break
         return added
 
-    def purge(self, least: int = 1, spared: Mask | None = None) -> None:
+    def purge(self, spare_tight: bool = False) -> None:
         """Drop the rows that bore on none of the latest bounds, if many; they are found again when needed."""
         stay = (self.idle < SOLVES_IDLE) | np.array([self.known[cut.key] for cut in self.cuts], bool)
-        if spared is not None:
-            stay |= spared
+        if spare_tight:
+            stay |= self.session.row_values() <= self.rows.asks + WHOLE
         drop = np.flatnonzero(~stay)
-        if len(drop) < max(least, LEAST_PURGED * len(stay)):
+        if len(drop) < max(1.0, LEAST_PURGED * len(stay)):
             return
         self.session.delete_rows(drop)
         for c in drop.tolist():
@@ -203,21 +204,19 @@ class Master:
 
     def tighten(self, clock: Clock, rounds: int = NO_LIMIT, most: int = NO_LIMIT, patience: int | None = None) -> None:
         """Cut and price until the bound stalls or reaches `most`, or rounds or time are up; `certificate` improves."""
-        effort, last, stalled, made = self.separator.effort, -math.inf, 0, 0
+        effort, last, stalled, made = self.separator.effort, 0.0, 0, 0
         patience = effort.patience if patience is None else patience
         while not clock.expired() and made < rounds and self.bound < most:
             self.solve(clock.left())
             if self.answer is None or self.answer.status is not lp.Status.OPTIMAL:
                 break
             made += 1
-            # sums are made of tight rows, whether or not they bear on the bound
-            self.purge(LEAST_ROWS_PURGED, self.session.row_values() <= self.rows.asks + WHOLE)
+            self.purge(effort.spares_tight)
             if self.complete or made % ROUNDS_BETWEEN_PRICING == 0:
                 # priced early as well: the time may be up before the bound stalls, and unpriced columns spoil it
                 self.price()
-            batches = self.separator.at_root(self.point(), self.cuts, stalled > 0, clock)
-            added = self.separate(batches, effort.few)
-            stalled = stalled + 1 if self.objective - last < STALLED * abs(self.objective) else 0
+            added = self.separate(self.separator.at_root(self.point(), self.cuts, clock), effort.few[stalled > 0])
+            stalled = stalled + 1 if self.objective - last <= STALLED * abs(self.objective) else 0
             last = self.objective
             if added and stalled < patience:
                 continue

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.bounds.separators.bridges import LoneCell
 from gpuga.bounds.separators.capacity_cuts import (
     plain_cut,
 )
-from gpuga.bounds.separators.zero_half import HalfCut
+from gpuga.bounds.separators.line_cuts import SparseCut
+from gpuga.bounds.separators.zero_half import OneOf, half_of
 from gpuga.context import Context
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from tests.planes import random_plane_table
@@ -31,10 +31,7 @@ def random_cuts(problem: TwoWayProblem, rng: np.random.Generator, count: int) ->
         cuts.append(cut)
         rounded = cut.rounded(every[rng.random(len(every)) < 0.2], int(rng.integers(2, 20)))
         cuts += [] if rounded is None else [rounded]
-    simple = cuts[:3]
-    return [
-        *cuts,
-        HalfCut(tuple(simple), np.zeros(0, np.int64)),
-        LoneCell(1, True, columns),
-        LoneCell(5, False, columns),
-    ]
+    half = half_of([OneOf(cut) for cut in cuts[:3]], np.zeros(0, np.int64), np.arange(rows * columns))
+    row, column = np.arange(columns), 5 % columns + columns * np.arange(rows)
+    lone = [SparseCut(line, np.where(line == one, -1, 1), 0) for line, one in ((row, 1), (column, 5))]
+    return [*cuts, half, *lone]

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from gpuga.bounds.cut import Batches, Cut, Effort, Floats
-from gpuga.bounds.separators.bridges import bridge, lone_in_lines
-from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row, whole_product
+from gpuga.bounds.separators.bridges import LoneCells, bridge
+from gpuga.bounds.separators.line_cuts import LARGEST_HALF, Product, SparseCut, level_row, whole_product
 from gpuga.bounds.separators.row_pool import RowPool
-from gpuga.bounds.separators.words import spelled
-from gpuga.bounds.separators.zero_half import half_sums
+from gpuga.bounds.separators.words import Words
+from gpuga.bounds.separators.zero_half import OneOf, Statement, half_cuts
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
@@ -44,7 +44,16 @@ UNLIMITED = 100.0
 class AttackerSeparator:
     """Finds cuts of any linear table; see `Separator`. Columns are its cells."""
 
-    effort = Effort(few=20, few_at_node=1, patience=30, rounds=4, gain=0.02, tried=(30, 8), iterations=150)
+    effort = Effort(
+        few=(20, 2**31),
+        few_at_node=1,
+        patience=30,
+        spares_tight=False,
+        rounds=4,
+        gain=0.02,
+        tried=(30, 8),
+        iterations=150,
+    )
 
     def __init__(self, problem: GeneralProblem) -> None:
         table = problem.table
@@ -53,6 +62,7 @@ class AttackerSeparator:
         self.weight: Ints = table.weight
         self.candidate: Mask = problem.candidate
         self.pool = RowPool()
+        self._lone_cells = LoneCells(table, self.cell, self.candidate)
         self._levels, self._movement = FractionalAttacker(table), FractionalAttacker(table)
         self._silent: Ints = np.zeros(len(self.requirements), np.int64)
         self._asked = 0
@@ -71,17 +81,10 @@ class AttackerSeparator:
         """None: the rows of single lines are in the pool."""
         return []
 
-    def at_root(self, x: Floats, cuts: Sequence[Cut], stalled: bool, clock: Clock) -> Batches:
-        """Roundings and lone cells, then what attackers say, then zero-half cuts; all of them once it stalls."""
-        cheap = self._cheap(x)
-        if not stalled:
-            yield cheap
-            cheap = []
-        asked = [*cheap, *self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock)]
-        if not stalled:
-            yield asked
-            asked = []
-        yield [*asked, *self._halves(x, cuts)]
+    def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
+        """Roundings and lone cells, then what attackers say, then zero-half cuts."""
+        yield from self.at_node(x, False, clock)
+        yield self._halves(x, cuts)
 
     def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
         """Attackers are asked only where nothing cheaper is found."""
@@ -99,14 +102,14 @@ class AttackerSeparator:
         return False
 
     def said(self, cuts: Sequence[Cut]) -> list[list[Any]]:
-        """The cuts in the words of the checker; where they are too many, the longest are left out."""
-        return spelled([cut.origin for cut in cuts if isinstance(cut, SparseCut) and cut.origin])
+        """The cuts in the words of the checker."""
+        return Words().of(cuts)
 
     # --- kinds of cuts ---------------------------------------------------------------------------------
 
     def _cheap(self, x: Floats) -> list[Cut]:
         """Roundings of kept rows, and lone cells."""
-        return [*self._roundings(x), *lone_in_lines(self.table, self.candidate, self._pattern(x))]
+        return [*self._roundings(x), *self._lone_cells.violated(x)]
 
     def _roundings(self, x: Floats) -> list[SparseCut]:
         return self.pool.violated(x, VIOLATED, CUTS_AT_ONCE)
@@ -151,10 +154,14 @@ class AttackerSeparator:
         return list(bridges(self._movement, self.candidate, self._pattern(x), clock))
 
     def _halves(self, x: Floats, cuts: Sequence[Cut]) -> list[SparseCut]:
-        """The zero-half cuts that the point violates most."""
+        """The zero-half cuts of the latest cuts that the point violates most; of sums only where others give none."""
+        known, found = {cut.key for cut in cuts}, list[SparseCut]()
         latest = [cut for cut in cuts[-HALVES_FROM:] if isinstance(cut, SparseCut)]
-        simple, columns = [cut for cut in latest if not cut.summed], np.flatnonzero(self.candidate)
-        return half_sums(simple, columns, x, HALVES_AT_ONCE) or half_sums(latest, columns, x, HALVES_AT_ONCE)
+        for some in ([cut for cut in latest if not cut.summed], latest):
+            if not found:
+                said = [statement for cut in some for statement in _statements(cut)]
+                found = [half for half in half_cuts(said, self.cell, x, HALVES_AT_ONCE) if half.key not in known]
+        return found
 
 
 class FractionalAttacker:
@@ -247,3 +254,11 @@ def _product_of(table: Table, line: int) -> Product:
     entries = slice(int(lines.start[line]), int(lines.start[line + 1]))
     product[lines.cell[entries]] = lines.coef[entries]
     return Product(product, np.array([line]), np.ones(1, np.int64))
+
+
+def _statements(cut: SparseCut) -> Iterator[Statement]:
+    """What a cut says in small integers."""
+    if cut.rhs <= LARGEST_HALF:
+        yield cut
+    if cut.rhs > 1 and not cut.summed:
+        yield OneOf(cut)

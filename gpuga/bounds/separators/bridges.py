@@ -8,71 +8,41 @@ that no secondary cell is alone among published ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from gpuga.bounds.cut import Floats, Key
-from gpuga.bounds.separators.line_cuts import Product, SparseCut
-from gpuga.problem.two_way import TwoWayProblem
+from gpuga.bounds.cut import Floats
+from gpuga.bounds.separators.line_cuts import Origin, Product, SparseCut
 from gpuga.table.table import Ints, Mask, Table
 
 VIOLATED = 0.01
-LONGEST_LINE = 32
-"""Candidates in a line; in longer ones these cuts say little and make the linear programs slow."""
 
 
-@dataclass(frozen=True)
-class LoneCell:
-    """`sum(other places of the line) - x[place] >= 0` in a two-way table; the line is the place's row, or its column.
+class LoneCells:
+    """The bridges of single lines: in a line without forced cells no secondary one is alone.
 
-    `width` is the number of columns of the table.
+    `cell` int64[n] is the table's cell of each column; lines of more than `longest` candidates are left out.
     """
 
-    place: int
-    in_row: bool
-    width: int
-    rhs: int = 0
-    scale: int = 1
-    widest: float = 1.0
+    def __init__(self, table: Table, cell: Ints, candidate: Mask, longest: int = 2**31) -> None:
+        lines = table.lines
+        column = np.full(len(table), -1, np.int64)
+        column[cell[candidate]] = np.flatnonzero(candidate)
+        forced = np.bincount(lines.line_of_entry, weights=table.forced[lines.cell], minlength=len(lines)) > 0
+        free = np.bincount(lines.line_of_entry, weights=column[lines.cell] >= 0, minlength=len(lines))
+        used = (column[lines.cell] >= 0) & ~(forced | (free > longest))[lines.line_of_entry]
+        self.cell, self.count = cell, len(lines)
+        self.line, self.column = lines.line_of_entry[used], column[lines.cell[used]]
 
-    @property
-    def key(self) -> Key:
-        """Equal for equal cuts."""
-        return self.place, self.in_row
-
-    def coefficients(self, columns: Ints) -> Ints:
-        """The coefficients of the given places (int64)."""
-        width = self.width
-        line, own = (columns // width, self.place // width) if self.in_row else (columns % width, self.place % width)
-        return np.where(columns == self.place, -1, line == own).astype(np.int64)
-
-
-def lone_cells(problem: TwoWayProblem, x: Floats) -> list[LoneCell]:
-    """The cuts of single lines that a point (float64[R, C], zero outside the candidates) violates."""
-    found = []
-    for in_row in (True, False):
-        axis = 1 if in_row else 0
-        excess = 2.0 * x - x.sum(axis=axis, keepdims=True)
-        silent = problem.forced.any(axis=axis) | (problem.candidate.sum(axis=axis) > LONGEST_LINE)
-        excess[np.broadcast_to(np.expand_dims(silent, axis), x.shape)] = 0.0
-        places = np.flatnonzero(excess.ravel() > VIOLATED).tolist()
-        found += [LoneCell(place, in_row, x.shape[1]) for place in places]
-    return found
-
-
-def lone_in_lines(table: Table, candidate: Mask, z: Floats) -> list[SparseCut]:
-    """The same for the lines of any table, and a point over its cells (float64[n], 1 where forced)."""
-    lines = table.lines
-    total = np.bincount(lines.line_of_entry, weights=z[lines.cell], minlength=len(lines))
-    hidden = np.bincount(lines.line_of_entry, weights=table.forced[lines.cell], minlength=len(lines)) > 0
-    more = 2.0 * z[lines.cell] - total[lines.line_of_entry] > VIOLATED
-    found = []
-    for entry in np.flatnonzero(more & candidate[lines.cell] & ~hidden[lines.line_of_entry]).tolist():
-        line, cell = int(lines.line_of_entry[entry]), int(lines.cell[entry])
-        cells = np.sort(lines.cell[lines.start[line] : lines.start[line + 1]].astype(np.int64))
-        found.append(_others_outweigh(cells[candidate[cells]], cell, np.array([line]), np.ones(1, np.int64)))
-    return found
+    def violated(self, x: Floats) -> list[SparseCut]:
+        """The bridges that a point (float64[n], zero outside the candidates) violates."""
+        total = np.bincount(self.line, weights=x[self.column], minlength=self.count)
+        more = 2.0 * x[self.column] - total[self.line] > VIOLATED
+        found = []
+        for line, one in zip(self.line[more].tolist(), self.column[more].tolist(), strict=True):
+            columns = np.sort(self.column[self.line == line])
+            made = "alone", int(self.cell[one]), [line], [1]
+            found.append(_others_outweigh(columns, one, made))
+        return found
 
 
 def bridge(table: Table, product: Product, z: Floats) -> SparseCut | None:
@@ -83,9 +53,9 @@ def bridge(table: Table, product: Product, z: Floats) -> SparseCut | None:
     cells = np.flatnonzero((product.of_cells != 0) & table.suppressible & ((table.up > 0) | (table.down > 0)))
     if not len(cells) or table.forced[cells].any():
         return None
-    return _others_outweigh(cells, int(cells[np.argmax(z[cells])]), product.line, product.y)
+    one = int(cells[np.argmax(z[cells])])
+    return _others_outweigh(cells, one, ("alone", one, product.line, product.y))
 
 
-def _others_outweigh(cells: Ints, one: int, line: Ints, y: Ints) -> SparseCut:
-    coef = np.where(cells == one, -1, 1).astype(np.int64)
-    return SparseCut(cells, coef, 0, origin=("alone", one, line, y))
+def _others_outweigh(columns: Ints, one: int, origin: Origin) -> SparseCut:
+    return SparseCut(columns, np.where(columns == one, -1, 1).astype(np.int64), 0, origin=origin)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from gpuga.bounds.cut import Batches, Cut, Effort, Floats, Key
-from gpuga.bounds.separators.bridges import lone_cells
+from gpuga.bounds.separators.bridges import LoneCells
 from gpuga.bounds.separators.capacity_cuts import CapacityCut, Stack, cut_of, stacked, violated_roundings
 from gpuga.bounds.separators.minimum_cuts import PLAIN, Support, View, support_of, violated_cuts
 from gpuga.bounds.separators.words import Words
-from gpuga.bounds.separators.zero_half import half_cuts
+from gpuga.bounds.separators.zero_half import OneOf, half_cuts
 from gpuga.context import Clock
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Ints, Mask
@@ -31,6 +31,9 @@ CORE_PER_LINE = 6
 ROUNDINGS_AT_ONCE, ROUNDINGS_AT_NODE = 300, 50
 LEAST_VIOLATION, LEAST_AT_ONCE, LEAST_WHOLE = 0.01, 1e-3, 1e-7
 HALVES_AT_ONCE = 60
+LONGEST_LINE = 32
+"""Candidates in a line; in longer ones bridges say little and make the linear programs slow."""
+
 POSITIVE = 1e-7
 VIEWS = [View(0, 0.5), View(0, 0.2), View(0, 0.05), View(2, 0.5), View(3, 0.5)]
 
@@ -41,7 +44,9 @@ class FlowSeparator:
     `bases` are all capacity cuts ever found: other roundings of them cut off later points.
     """
 
-    effort = Effort(few=30, few_at_node=10, patience=4, rounds=2, gain=1.0, tried=(8, 5), iterations=50)
+    effort = Effort(
+        few=(30, 30), few_at_node=10, patience=4, spares_tight=True, rounds=2, gain=1.0, tried=(8, 5), iterations=50
+    )
 
     def __init__(self, problem: TwoWayProblem) -> None:
         self.problem, self.table = problem, problem.table
@@ -51,6 +56,7 @@ class FlowSeparator:
         self.forced: Ints = np.flatnonzero(problem.forced)
         self.bases: dict[Key, CapacityCut] = {}
         self._stack: Stack | None = None
+        self._lone_cells = LoneCells(self.table, self.cell, self.candidate, LONGEST_LINE)
         self._deep = False
 
     # --- what a program begins with --------------------------------------------------------------------
@@ -95,19 +101,23 @@ class FlowSeparator:
 
     # --- cuts ------------------------------------------------------------------------------------------
 
-    def at_root(self, x: Floats, cuts: Sequence[Cut], stalled: bool, clock: Clock) -> Batches:
+    def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Minimum cuts, roundings and lone cells, zero-half cuts once they are asked for; then what is hidden."""
-        found: list[Cut] = [*self.violated_by(x, LEAST_AT_ONCE), *self.roundings_violated_by(x), *self._lone_cells(x)]
+        found: list[Cut] = [
+            *self.violated_by(x, LEAST_AT_ONCE),
+            *self.roundings_violated_by(x),
+            *self._lone_cells.violated(x),
+        ]
         if self._deep:
             # made of capacity cuts only: halves of halves gain little for much work
-            simple = [cut for cut in cuts if isinstance(cut, CapacityCut)]
-            found += half_cuts(simple, *_positive(x), HALVES_AT_ONCE)
+            simple = [OneOf(cut) for cut in cuts if isinstance(cut, CapacityCut)]
+            found += half_cuts(simple, self.cell, x, HALVES_AT_ONCE)
         yield found
         yield self.hidden_from(x)
 
     def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
         """Roundings and lone cells; flows are asked only in dives."""
-        found: list[Cut] = [*self.roundings_violated_by(x)[:ROUNDINGS_AT_NODE], *self._lone_cells(x)]
+        found: list[Cut] = [*self.roundings_violated_by(x)[:ROUNDINGS_AT_NODE], *self._lone_cells.violated(x)]
         yield found + (self.violated_by(x, LEAST_AT_ONCE) if thorough else [])
         yield self.hidden_from(x)[:ROUNDINGS_AT_NODE]
 
@@ -122,8 +132,7 @@ class FlowSeparator:
 
     def said(self, cuts: Sequence[Cut]) -> list[list[Any]]:
         """The cuts in the words of the checker."""
-        words = Words(self.problem)
-        return [said for cut in cuts if (said := words.say(cut)) is not None]
+        return Words(self.problem).of(cuts)
 
     def violated_by(self, x: Floats, slack: float) -> list[Cut]:
         """The minimum cuts that a (fractional) pattern violates, with their best roundings."""
@@ -152,9 +161,6 @@ class FlowSeparator:
             base = rounded.plain()
             self.bases.setdefault(base.key, base)
         return [rounded for _, rounded in found]
-
-    def _lone_cells(self, x: Floats) -> Sequence[Cut]:
-        return lone_cells(self.problem, x.reshape(self.problem.shape))
 
     def _cuts_seen(self, x: Floats, slack: float, view: View) -> list[CapacityCut]:
         """The minimum cuts of requirements that look short."""

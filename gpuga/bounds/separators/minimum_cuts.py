@@ -72,26 +72,32 @@ def violated_cuts(net: Network, support: Support, levels: Requirements, slack: f
     level = np.zeros(MOST_CUTS, np.int64)
     row_side = np.zeros((MOST_CUTS, rows), np.uint8)
     column_side = np.zeros((MOST_CUTS, columns), np.uint8)
-    count = _separate(net, support, levels, view, slack, level, row_side, column_side)
+    found = Violated(level, row_side, column_side)
+    count = _separate(net, support, levels, view, slack, found, _workspace(len(support.i), rows + columns))
     return Violated(level[:count], row_side[:count], column_side[:count])
 
 
+class Workspace(NamedTuple):
+    """One flow and the search in its residual network: flow and capacities of arcs, marks and parents of nodes."""
+
+    flow: Floats
+    forth: Floats
+    back: Floats
+    seen: Ints
+    parent: Ints
+    queue: Ints
+
+
+def _workspace(arcs: int, nodes: int) -> Workspace:
+    flow, forth, back = np.zeros((3, arcs))
+    seen, parent, queue = np.zeros((3, nodes), np.int64)
+    return Workspace(flow, forth, back, seen, parent, queue)
+
+
 @inner
-def _search(
-    support: Support,
-    f: Floats,
-    forth: Floats,
-    back: Floats,
-    start: int,
-    goal: int,
-    least: float,
-    to_goal: bool,
-    seen: Ints,
-    stamp: int,
-    parent: Ints,
-    queue: Ints,
-) -> bool:
+def _search(support: Support, work: Workspace, start: int, goal: int, least: float, to_goal: bool, stamp: int) -> bool:
     """Mark what `start` reaches over arcs wider than `least`, or (`to_goal` false) what reaches it."""
+    seen, parent, queue = work.seen, work.parent, work.queue
     rows = len(support.row_start) - 1
     seen[start] = stamp
     queue[0] = start
@@ -109,7 +115,7 @@ def _search(
             if seen[other] == stamp:
                 continue
             leaves_row = (node < rows) == to_goal
-            free = forth[e] - f[e] if leaves_row else back[e] + f[e]
+            free = work.forth[e] - work.flow[e] if leaves_row else work.back[e] + work.flow[e]
             if free <= least:
                 continue
             seen[other] = stamp
@@ -122,44 +128,43 @@ def _search(
 
 
 @inner
-def _augment(support: Support, f: Floats, forth: Floats, back: Floats, parent: Ints, source: int, sink: int) -> float:
+def _augment(support: Support, work: Workspace, source: int, sink: int) -> float:
     """Send the bottleneck along the path; returns it."""
+    flow, parent = work.flow, work.parent
     rows = len(support.row_start) - 1
     amount = 1.0
     node = sink
     while node != source:
         e = parent[node]
         if node >= rows:
-            amount = min(amount, forth[e] - f[e])
+            amount = min(amount, work.forth[e] - flow[e])
             node = support.i[e]
         else:
-            amount = min(amount, back[e] + f[e])
+            amount = min(amount, work.back[e] + flow[e])
             node = rows + support.j[e]
     node = sink
     while node != source:
         e = parent[node]
         if node >= rows:
-            f[e] += amount
+            flow[e] += amount
             node = support.i[e]
         else:
-            f[e] -= amount
+            flow[e] -= amount
             node = rows + support.j[e]
     return amount
 
 
 @inner
-def _set_capacities(
-    net: Network, support: Support, own: int, need: int, view: View, f: Floats, forth: Floats, back: Floats
-) -> None:
+def _set_capacities(net: Network, support: Support, work: Workspace, own: int, need: int, view: View) -> None:
     columns = net.forth.shape[1]
     for e in range(len(support.i)):
         i, j = support.i[e], support.j[e]
-        f[e] = 0.0
+        work.flow[e] = 0.0
         if i * columns + j == own:
-            forth[e], back[e] = 0.0, 0.0
+            work.forth[e], work.back[e] = 0.0, 0.0
         else:
-            forth[e] = _seen(view, support.x[e], min(1.0, net.forth[i, j] / need))
-            back[e] = _seen(view, support.x[e], min(1.0, net.back[i, j] / need))
+            work.forth[e] = _seen(view, support.x[e], min(1.0, net.forth[i, j] / need))
+            work.back[e] = _seen(view, support.x[e], min(1.0, net.back[i, j] / need))
 
 
 @inner
@@ -174,46 +179,33 @@ def _seen(view: View, x: float, capacity: float) -> float:
 
 @compiled
 def _separate(
-    net: Network,
-    support: Support,
-    levels: Requirements,
-    view: View,
-    slack: float,
-    level: Ints,
-    row_side: Bytes,
-    column_side: Bytes,
+    net: Network, support: Support, levels: Requirements, view: View, slack: float, found: Violated, work: Workspace
 ) -> int:
     rows, columns = net.forth.shape
-    arcs, nodes = len(support.i), rows + columns
-    f, forth, back = np.zeros(arcs), np.zeros(arcs), np.zeros(arcs)
-    parent, queue = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    seen = np.zeros(nodes, np.int64)
     stamp, count = 0, 0
     for q in range(len(levels.place)):
-        if count + 2 > len(level):
+        if count + 2 > len(found.level):
             break
         source = source_of(levels.forth[q], levels.place[q], rows, columns)
         sink = sink_of(levels.forth[q], levels.place[q], rows, columns)
-        _set_capacities(net, support, levels.place[q], levels.need[q], view, f, forth, back)
+        _set_capacities(net, support, work, levels.place[q], levels.need[q], view)
         sent, least = 0.0, 0.05
         while sent < 1.0 - slack:
             stamp += 1
-            if _search(support, f, forth, back, source, sink, least, True, seen, stamp, parent, queue):
-                sent += _augment(support, f, forth, back, parent, source, sink)
+            if _search(support, work, source, sink, least, True, stamp):
+                sent += _augment(support, work, source, sink)
             elif least > 1e-8:
                 least = 1e-9 if least < 1e-4 else least * 0.05
             else:
                 break
         if sent >= 1.0 - slack:
             continue
-        _note_side(seen, stamp, True, row_side[count], column_side[count])
-        level[count] = q
-        count += 1
+        _note_side(work.seen, stamp, True, found.rows[count], found.columns[count])
         stamp += 1
-        _search(support, f, forth, back, sink, -1, 1e-9, False, seen, stamp, parent, queue)
-        _note_side(seen, stamp, False, row_side[count], column_side[count])
-        level[count] = q
-        count += 1
+        _search(support, work, sink, -1, 1e-9, False, stamp)
+        _note_side(work.seen, stamp, False, found.rows[count + 1], found.columns[count + 1])
+        found.level[count : count + 2] = q
+        count += 2
     return count
 
 

@@ -6,6 +6,8 @@ off other points, also such that the attacker's linear program finds nothing wro
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpuga.bounds.cut import Floats, Key
@@ -15,13 +17,22 @@ from gpuga.compiled import compiled
 from gpuga.table.table import Ints, Mask
 
 
+class SparseRows(NamedTuple):
+    """Rows one after the other: starts, cells, coefficients, right-hand sides."""
+
+    start: Ints
+    cell: Ints
+    coef: Ints
+    rhs: Ints
+
+
 class RowPool:
     """Knapsack rows one after the other."""
 
     def __init__(self) -> None:
         self.rows: list[SparseCut] = []
         self._known: set[Key] = set()
-        self._parts: tuple[Ints, Ints, Ints, Ints] | None = None
+        self._parts: SparseRows | None = None
 
     def add(self, row: SparseCut) -> bool:
         """Keep a row; whether it is new."""
@@ -39,10 +50,10 @@ class RowPool:
         rank = np.empty(len(x), np.int64)
         rank[np.argsort(-x, kind="stable")] = np.arange(len(x))
         rows = self._arrays()
-        violation, divisor, start, cover = _best_roundings(*rows, x, rank, least)
+        violation, divisor, start, cover = _best_roundings(rows, x, rank, least)
         worst = np.argsort(-violation, kind="stable")
         chosen = worst[violation[worst] > least][:most]
-        ends, cell, coef, rhs = _rounded_rows(*rows, chosen, divisor, start, cover, np.zeros(len(x), bool))
+        ends, cell, coef, rhs = _rounded_rows(rows, chosen, divisor, start, cover, np.zeros(len(x), bool))
         made = [
             self.rows[r].origin_of_rounding(cover[start[r] : start[r + 1]], int(divisor[r])) for r in chosen.tolist()
         ]
@@ -52,30 +63,21 @@ class RowPool:
             if asked > 0
         ]
 
-    def _arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The rows as compressed sparse rows: starts, cells, coefficients, right-hand sides."""
+    def _arrays(self) -> SparseRows:
         if self._parts is None:
             start = np.concatenate([[0], np.cumsum([len(row.cell) for row in self.rows])]).astype(np.int64)
             cell = np.concatenate([row.cell for row in self.rows])
             coef = np.concatenate([row.coef for row in self.rows])
-            self._parts = start, cell, coef, np.array([row.rhs for row in self.rows], np.int64)
+            self._parts = SparseRows(start, cell, coef, np.array([row.rhs for row in self.rows], np.int64))
         return self._parts
 
 
 @compiled
 def _rounded_rows(
-    start: Ints,
-    place: Ints,
-    coef: Ints,
-    rhs: Ints,
-    chosen: Ints,
-    divisor: Ints,
-    first: Ints,
-    cover: Ints,
-    covered: Mask,
+    rows: SparseRows, chosen: Ints, divisor: Ints, first: Ints, cover: Ints, covered: Mask
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """The chosen rows rounded, one after the other: ends, places, coefficients, right-hand sides."""
-    total = 0
+    start, place, total = rows.start, rows.cell, 0
     for r in chosen:
         total += start[r + 1] - start[r]
     ends, asked = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
@@ -84,7 +86,7 @@ def _rounded_rows(
         r, used = chosen[k], ends[k]
         row = slice(start[r], start[r + 1])
         covered[cover[first[r] : first[r + 1]]] = True
-        new, asked[k] = rounded_row(coef[row], rhs[r], covered[place[row]], divisor[r])
+        new, asked[k] = rounded_row(rows.coef[row], rows.rhs[r], covered[place[row]], divisor[r])
         covered[cover[first[r] : first[r + 1]]] = False
         for e in range(len(new)):
             if new[e] > 0:
@@ -95,11 +97,10 @@ def _rounded_rows(
 
 
 @compiled
-def _best_roundings(
-    start: Ints, place: Ints, coef: Ints, rhs: Ints, x: Floats, rank: Ints, least: float
-) -> tuple[Floats, Ints, Ints, Ints]:
+def _best_roundings(rows: SparseRows, x: Floats, rank: Ints, least: float) -> tuple[Floats, Ints, Ints, Ints]:
     """Violation, divisor and cover of the best rounding of each row, covers one after the other."""
-    count = len(rhs)
+    start, place, coef = rows.start, rows.cell, rows.coef
+    count = len(rows.rhs)
     violation, divisor, ends = np.zeros(count), np.ones(count, np.int64), np.zeros(count + 1, np.int64)
     covers = np.zeros(256, np.int64)
     cover = np.zeros(len(x), np.int64)
@@ -114,7 +115,7 @@ def _best_roundings(
                 entry[used], order[used] = e, rank[place[e]]
                 used += 1
         entry = entry[np.argsort(order)]
-        violation[r], size, divisor[r] = best_rounding(coef[entry], x[place[entry]], place[entry], rhs[r], cover)
+        violation[r], size, divisor[r] = best_rounding(coef[entry], x[place[entry]], place[entry], rows.rhs[r], cover)
         ends[r + 1] = ends[r]
         if violation[r] > least:
             ends[r + 1] += size

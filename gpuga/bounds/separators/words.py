@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from gpuga.bounds.cut import Cut
-from gpuga.bounds.separators.bridges import LoneCell
 from gpuga.bounds.separators.capacity_cuts import CapacityCut, residual_need
-from gpuga.bounds.separators.line_cuts import Origin
-from gpuga.bounds.separators.zero_half import HalfCut
+from gpuga.bounds.separators.line_cuts import SparseCut
+from gpuga.bounds.separators.zero_half import OneOf
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.safety.network import Bytes
 from gpuga.table.plane import Plane
@@ -28,31 +27,61 @@ MOST_WORDS = 200_000
 
 
 class Words:
-    """Says the cuts of one two-way table."""
+    """Says cuts; those of a two-way table need its problem."""
+
+    def __init__(self, problem: TwoWayProblem | None = None) -> None:
+        self._two_way = None if problem is None else CapacityWords(problem)
+
+    def of(self, cuts: Sequence[Cut]) -> list[Said]:
+        """The cuts as nested lists of words and whole numbers, as far as they can be told.
+
+        Where there are too many words, the longest cuts are left out: halves of halves of halves grow quickly.
+        """
+        known: dict[int, int] = {}
+        length = np.array([_length(cut, known) for cut in cuts], np.float64)
+        order = np.argsort(length, kind="stable")
+        kept = order[np.cumsum(length[order]) <= MOST_WORDS]
+        said = (self._say(cuts[at]) for at in np.sort(kept).tolist())
+        return [one for one in said if one is not None]
+
+    def _say(self, part: Any) -> Any:
+        """A cut or a part of how it was made; None where the requirement that it was made of is not found again."""
+        match part:
+            case CapacityCut():
+                return None if self._two_way is None else self._two_way.rounded(part)
+            case SparseCut():
+                return self._say(part.origin) if part.origin else None
+            case OneOf():
+                return self._say(("one", part.cut))
+            case np.ndarray():
+                return part.tolist()
+            case tuple() | list():
+                said = [self._say(each) for each in part]
+                return None if None in said else said
+        return part
+
+
+def _length(part: Any, known: dict[int, int]) -> int:
+    """How many cuts a cut is made of, counted as often as they are named."""
+    part = part.cut if isinstance(part, OneOf) else part
+    part = part.origin if isinstance(part, SparseCut) else part
+    if not isinstance(part, tuple | list):
+        return int(isinstance(part, CapacityCut))
+    if id(part) not in known:
+        known[id(part)] = 1 + sum(_length(each, known) for each in part)
+    return known[id(part)]
+
+
+class CapacityWords:
+    """Says the capacity cuts of one two-way table."""
 
     def __init__(self, problem: TwoWayProblem) -> None:
         self.problem = problem
         self.forced: Ints = np.flatnonzero(problem.forced)
         self.line, self.sign = lines_of_nodes(problem.plane)
 
-    def say(self, cut: Cut) -> Said | None:
-        """A cut as an expression; None where the level that it was made of is not found again."""
-        if isinstance(cut, LoneCell):
-            row, column = divmod(cut.place, self.problem.shape[1])
-            node = row if cut.in_row else self.problem.shape[0] + column
-            return ["alone", self._cell(cut.place), [int(self.line[node])], [1]]
-        if isinstance(cut, CapacityCut):
-            return self._rounded(cut)
-        if not isinstance(cut, HalfCut):
-            return None
-        members = [self._rounded(member) for member in cut.members]
-        if None in members:
-            return None
-        # what a member says is that one of the cells with a coefficient is suppressed
-        said = [["one", member] for member in members]
-        return ["half", [self._cell(place) for place in cut.complemented.tolist()], said]
-
-    def _rounded(self, cut: CapacityCut) -> Said | None:
+    def rounded(self, cut: CapacityCut) -> Said | None:
+        """A cut as an expression; None where the requirement that it was made of is not found again."""
         plain = self._plain(cut)
         if plain is None:
             return None
@@ -102,27 +131,3 @@ def lines_of_nodes(plane: Plane) -> tuple[Ints, Ints]:
         line[node] = at
         sign[node] = written * (1 if along_row else -1) * (-1 if total_line else 1)
     return line, sign
-
-
-def spelled(origins: Sequence[Origin]) -> list[Said]:
-    """The origins of cuts as nested lists of words and whole numbers; where they are too many, without the longest."""
-    known: dict[int, int] = {}
-    length = np.array([_length(origin, known) for origin in origins], np.float64)
-    order = np.argsort(length, kind="stable")
-    kept = order[np.cumsum(length[order]) <= MOST_WORDS]
-    return [_spelled(origins[at]) for at in np.sort(kept).tolist()]
-
-
-def _length(origin: Any, known: dict[int, int]) -> int:
-    """How many cuts an origin names, counted as often as they are named: halves of halves of halves grow quickly."""
-    if not isinstance(origin, tuple | list):
-        return 0
-    if id(origin) not in known:
-        known[id(origin)] = 1 + sum(_length(part, known) for part in origin)
-    return known[id(origin)]
-
-
-def _spelled(origin: Any) -> Any:
-    if isinstance(origin, np.ndarray):
-        return origin.tolist()
-    return [_spelled(part) for part in origin] if isinstance(origin, tuple | list) else origin

@@ -10,15 +10,13 @@ integer, so validity does not depend on how it was found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.bounds.cut import Floats, Key
-from gpuga.bounds.separators.capacity_cuts import CapacityCut
+from gpuga.bounds.cut import Cut, Floats
 from gpuga.bounds.separators.line_cuts import LARGEST_HALF, SparseCut
 from gpuga.compiled import compiled
 from gpuga.table.table import Ints
@@ -30,117 +28,63 @@ MOST_LOOKED_AT = 400
 LEAST_VIOLATION = 0.02
 LEAST_HALF = 0.02
 MOST_SLACK = 0.9
+POSITIVE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class HalfCut:
-    """`sum(coefficient * x) >= rhs`: half the sum of `members` and of `-x >= -1` on `complemented`, rounded up.
+class OneOf:
+    """What a cut says at least: one of its columns is suppressed."""
 
-    `complemented` int64[] are places. Coefficients need be no larger than the right-hand side.
-    """
-
-    members: tuple[CapacityCut, ...]
-    complemented: Ints
-    widest: float = 1.0
-
-    @cached_property
-    def rhs(self) -> int:
-        """The right-hand side."""
-        return (len(self.members) - len(self.complemented) + 1) // 2
-
-    @property
-    def scale(self) -> int:
-        """What rows of a solver are divided by."""
-        return self.rhs
-
-    @cached_property
-    def key(self) -> Key:
-        """Equal for equal cuts."""
-        return (tuple(sorted(hash(cut.key) for cut in self.members)), self.complemented.tobytes())
+    cut: Cut
+    rhs: int = 1
 
     def coefficients(self, columns: Ints) -> Ints:
-        """The coefficients of the given places (int64)."""
-        total = -np.isin(columns, self.complemented).astype(np.int64)
-        for cut in self.members:
-            total += cut.coefficients(columns) > 0
-        return np.clip((total + 1) // 2, 0, self.rhs)
+        """The coefficients of the given columns (int64)."""
+        return (self.cut.coefficients(columns) > 0).astype(np.int64)
 
 
-def half_cuts(cuts: Sequence[CapacityCut], places: Ints, x: Floats, most: int) -> list[HalfCut]:
-    """Zero-half cuts that the point x over `places` (all positive ones) violates, the worst first."""
-    if not cuts:
-        return []
-    matrix = np.array([cut.coefficients(places) > 0 for cut in cuts])
-    slack = matrix @ x - 1.0
-    rows = np.flatnonzero(slack < 0.999)
-    odd = matrix[rows]
-    # a place whose x is nearer to one is complemented: it counts as 1 - x and turns parities round
-    upper = x > 0.5
-    parity = (1 + (odd & upper).sum(1)) % 2
-    combinations = odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, np.abs(1.0 - x)), most)
-    found = []
-    for combination in combinations:
-        chosen = rows[combination]
-        total = matrix[chosen].sum(0)
-        cut = HalfCut(tuple(cuts[int(c)] for c in chosen), places[(total % 2 == 1) & upper])
-        if cut.rhs > 0:
-            found.append(cut)
-    return found
+Statement = Cut | OneOf
 
 
-def half_sums(cuts: Sequence[SparseCut], free: Ints, z: Floats, most: int) -> list[SparseCut]:
-    """Zero-half cuts: halves of sums of cuts, rounded up, that a point violates (see `odd_combinations`).
+def half_cuts(statements: Sequence[Statement], cell: Ints, x: Floats, most: int) -> list[SparseCut]:
+    """Zero-half cuts of statements in small integers that a point (float64[n]) violates, the worst first.
 
-    A cover counts as "one of its cells is suppressed", too.
+    `cell` int64[n] is the table's cell of each column, for the words of a proof.
     """
-    at = free[z[free] > 1e-9]
-    position = np.full(len(z), -1, np.int64)
-    position[at] = np.arange(len(at))
-    said = [statement for cut in cuts for statement in _statements(cut)]
-    matrix = np.zeros((len(said), len(at)), np.int16)
-    for row, cut in enumerate(said):
-        places = position[cut.cell]
-        matrix[row, places[places >= 0]] = cut.coef[places >= 0]
-    rhs = np.array([cut.rhs for cut in said], np.int64)
-    x = z[at]
-    slack = matrix @ x - rhs
+    if not statements:
+        return []
+    at = np.flatnonzero(x > POSITIVE)
+    matrix = np.array([one.coefficients(at) for one in statements])
+    rhs, value = np.array([one.rhs for one in statements]), x[at]
+    slack = matrix @ value - rhs
     rows = np.flatnonzero(slack < MOST_SLACK)
-    upper = x > 0.5
-    odd = matrix[rows] % 2 != 0
+    # a column whose value is nearer to one is complemented: it counts as 1 - x and turns parities round
+    upper, odd = value > 0.5, matrix[rows] % 2 != 0
     parity = (rhs[rows] + (odd & upper).sum(1)) % 2
-    found = []
-    for members in odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), np.minimum(x, 1.0 - x), most):
-        half = _half([said[int(rows[m])] for m in members], z)
-        if half is not None and half.violation(z) * half.scale > LEAST_HALF:
+    distance, found = np.minimum(value, np.abs(1.0 - value)), []
+    for members in odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), distance, most):
+        total = matrix[rows[members]].sum(0)
+        likely = at[(total % 2 == 1) & upper]
+        half = half_of([statements[c] for c in rows[members].tolist()], likely, cell)
+        if half is not None and half.violation(x) * half.scale > LEAST_HALF:
             found.append(half)
     return found
 
 
-def _statements(cut: SparseCut) -> Iterator[SparseCut]:
-    """What a cut says in small integers."""
-    if cut.rhs <= LARGEST_HALF:
-        yield cut
-    if cut.rhs > 1 and not cut.summed:
-        yield SparseCut(cut.cell, np.sign(cut.coef), 1, origin=("one", cut.origin))
-
-
-def _half(members: Sequence[SparseCut], z: Floats) -> SparseCut | None:
-    """Half the sum of some cuts and of `-z >= -1` where that makes a coefficient of a likely cell even, rounded up."""
-    total = np.zeros(len(z), np.int64)
-    for cut in members:
-        total[cut.cell] += cut.coef
-    likely = (total % 2 == 1) & (z > 0.5)
-    total[likely] -= 1
-    rhs = -(-(sum(cut.rhs for cut in members) - int(likely.sum())) // 2)
-    cells = np.flatnonzero(total)
-    if not 0 < rhs <= LARGEST_HALF or not len(cells):
+def half_of(members: Sequence[Statement], complemented: Ints, cell: Ints) -> SparseCut | None:
+    """Half the sum of some statements and of `-x >= -1` on some columns, rounded up; None if that asks for nothing."""
+    every = np.arange(len(cell))
+    total = np.sum([one.coefficients(every) for one in members], axis=0)
+    total[complemented] -= 1
+    rhs = -(-(sum(one.rhs for one in members) - len(complemented)) // 2)
+    columns = np.flatnonzero(total)
+    if not 0 < rhs <= LARGEST_HALF or not len(columns):
         return None
-    coef = -(-total[cells] // 2)
-    cells, coef = cells[coef != 0], coef[coef != 0]
+    coef = -(-total[columns] // 2)
+    columns, coef = columns[coef != 0], coef[coef != 0]
     if (coef > 0).all():
         coef = np.minimum(coef, rhs)
-    made = ("half", np.flatnonzero(likely), [cut.origin for cut in members])
-    return SparseCut(cells, coef, rhs, summed=True, origin=made)
+    return SparseCut(columns, coef, rhs, summed=True, origin=("half", cell[complemented], list(members)))
 
 
 def odd_combinations(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Floats, most: int) -> list[Ints]:

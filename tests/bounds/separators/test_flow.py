@@ -11,9 +11,9 @@ import pytest
 from gpuga.bounds.master import Master
 from gpuga.bounds.proof import certify
 from gpuga.bounds.search import master_of
-from gpuga.bounds.separators.bridges import lone_cells
+from gpuga.bounds.separators.bridges import LoneCells
 from gpuga.bounds.separators.capacity_cuts import CapacityCut, plain_cut
-from gpuga.bounds.separators.zero_half import HalfCut
+from gpuga.bounds.separators.line_cuts import SparseCut
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import blurred, plain
 from gpuga.context import Clock, Context
@@ -48,18 +48,19 @@ def without_lone_cells(problem, pattern):
 
 
 def test_places_that_are_alone_in_a_line_are_cut_off():
-    problem, _ = master_for(class1(20, 20, 1))
+    problem, master = master_for(class1(20, 20, 1))
     quiet = np.flatnonzero(~problem.forced.any(1) & problem.candidate.any(1))
     row = int(quiet[0])
     point = np.zeros(problem.shape)
     column = int(np.flatnonzero(problem.candidate[row])[0])
     point[row, column] = 1.0
     place = row * problem.shape[1] + column
-    cuts = {(cut.place, cut.in_row): cut for cut in lone_cells(problem, point)}
-    assert (place, True) in cuts
-    own = cuts[place, True].coefficients(np.arange(point.size))
+    lone = LoneCells(problem.table, master.separator.cell, problem.candidate.ravel())
+    cuts = [cut for cut in lone.violated(point.ravel()) if (cut.cell // point.shape[1] == row).all()]
+    assert [cut.cell[cut.coef < 0].tolist() for cut in cuts] == [[place]]
+    own = cuts[0].coefficients(np.arange(point.size))
     assert own @ point.ravel() == -1
-    assert own.sum() == point.shape[1] - 2
+    assert own.sum() == problem.candidate[row].sum() - 2
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_a_rounded_row_holds_wherever_the_row_holds():
 def test_zero_half_cuts_are_found_and_raise_the_bound_of_count_tables():
     _, master = master_for(class1(30, 30, 1))
     master.tighten(Clock())
-    assert any(isinstance(cut, HalfCut) for cut in master.cuts)
+    assert any(isinstance(cut, SparseCut) and cut.summed for cut in master.cuts)
     assert master.bound == 195
 
 

@@ -10,7 +10,7 @@ from gpuga.bounds.separators.capacity_cuts import (
     plain_cut,
 )
 from gpuga.bounds.separators.line_cuts import SparseCut
-from gpuga.bounds.separators.zero_half import HalfCut, half_cuts, half_sums, odd_combinations
+from gpuga.bounds.separators.zero_half import OneOf, half_cuts, half_of, odd_combinations
 from gpuga.safety.network import Network
 from tests.bounds.problems import small_problem
 
@@ -74,8 +74,8 @@ def test_halves_hold_wherever_their_members_hold_and_cut_the_point_off() -> None
         if len(members) < 3:
             continue
         some = every[(dense[:3].sum(0) == 1) & (rng.random(len(every)) < 0.15)]
-        half = HalfCut(members, some)
-        if half.rhs <= 0:
+        half = half_of([OneOf(cut) for cut in members], some, every)
+        if half is None:
             continue
         seen += 1
         complemented += len(some) > 0
@@ -91,7 +91,8 @@ def test_halves_hold_wherever_their_members_hold_and_cut_the_point_off() -> None
                 assert coefficients @ np.array(bits) >= half.rhs
     assert seen > 20
     assert complemented > 5
-    assert HalfCut(members, some).key == HalfCut(members[::-1], some).key
+    one, other = (half_of([OneOf(cut) for cut in several], some, every) for several in (members, members[::-1]))
+    assert (one is None and other is None) or one.key == other.key
 
 
 def test_half_cuts_of_a_point_are_violated_by_it() -> None:
@@ -109,12 +110,12 @@ def test_half_cuts_of_a_point_are_violated_by_it() -> None:
             cut = plain_cut(problem.net, *sides, 1)
             if 2 <= cut.coefficients(places).sum() <= 8:
                 cuts.append(cut)
-        x = np.where(rng.random(len(places)) < 0.8, 0.5, 0.0)
-        used = x > 0
-        for half in half_cuts(cuts, places[used], x[used], 4):
+        x = np.zeros(problem.weight.size)
+        x[places] = np.where(rng.random(len(places)) < 0.8, 0.5, 0.0)
+        for half in half_cuts([OneOf(cut) for cut in cuts], np.arange(len(x)), x, 4):
             seen += 1
-            assert half.coefficients(places[used]) @ x[used] < half.rhs
-    assert half_cuts([], places, x, 4) == []
+            assert half.coefficients(places) @ x[places] < half.rhs
+    assert half_cuts([], np.arange(len(x)), x, 4) == []
     assert seen >= 3
 
 
@@ -130,7 +131,7 @@ def test_half_sums_hold_wherever_their_members_hold_and_cut_the_point_off() -> N
             rhs = int(rng.integers(1, coef.sum() + 1))
             cuts.append(SparseCut(cell, np.minimum(coef, rhs), rhs))
         z = rng.choice([0.0, 0.5, 0.6, 1.0], cells)
-        for half in half_sums(cuts, np.arange(cells), z, 4):
+        for half in half_cuts([*cuts, *map(OneOf, cuts)], np.arange(cells), z, 4):
             seen += 1
             assert half.summed
             assert half.violation(z) > 0
@@ -143,6 +144,6 @@ def test_half_sums_hold_wherever_their_members_hold_and_cut_the_point_off() -> N
 
 def test_the_triangle_needs_two_of_its_corners() -> None:
     cuts = [SparseCut(np.array(pair), np.ones(2, np.int64), 1) for pair in ([0, 1], [1, 2], [0, 2])]
-    (half,) = half_sums(cuts, np.arange(3), np.full(3, 0.5), 4)
+    (half,) = half_cuts(cuts, np.arange(3), np.full(3, 0.5), 4)
     assert (half.cell.tolist(), half.coef.tolist(), half.rhs) == ([0, 1, 2], [1, 1, 1], 2)
-    assert half_sums(cuts, np.arange(3), np.ones(3), 4) == []
+    assert half_cuts(cuts, np.arange(3), np.ones(3), 4) == []
