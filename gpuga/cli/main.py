@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from errno import ENOMEM
 from importlib import import_module
@@ -60,8 +61,9 @@ def cli(debug: bool) -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
-    arguments = sys.argv[1:] if args is None else args
-    sys.exit(run(arguments))
+    code = run(sys.argv[1:] if args is None else args)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a late Ctrl-C changes nothing
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

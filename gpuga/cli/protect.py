@@ -107,21 +107,22 @@ def protect(
     if not quiet:
         click.echo(heading(source.table, arguments["whole"], arguments["level_zero"]))
     ready_to_compile(quiet)
-    with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
-        protection = gpuga.protect(
-            source.table,
-            **arguments,
-            start=tuple(_start(source, path) for path in start),
-            proof=proof is not None,
-            clock=clock,
-            progress=progress,
-        )
-    results = [(out, pattern_content(source, protection.suppressed, out))]
-    if json_path:
-        results.append((json_path, json_text(summary(protection))))
-    if proof and protection.audit.proof is not None:
-        results.append((proof, protection.proof_content(proof)))
-    write_together(results)
+    with notes_on_stderr(), ending_on_interrupt(clock):
+        with progress_on_terminal(quiet) as progress:
+            protection = gpuga.protect(
+                source.table,
+                **arguments,
+                start=tuple(_start(source, path) for path in start),
+                proof=proof is not None,
+                clock=clock,
+                progress=progress,
+            )
+        results = [(out, pattern_content(source, protection.suppressed, out))]
+        if json_path:
+            results.append((json_path, json_text(summary(protection))))
+        if proof and protection.audit.proof is not None:
+            results.append((proof, protection.proof_content(proof)))
+        write_together(results)
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
