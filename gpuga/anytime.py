@@ -67,6 +67,8 @@ def in_time(run: Run, table: Table, context: Context) -> Answer:
         return _shown(table, found, context)
     reading = context.clock.spent()
     first = None if context.clock.seconds is None else _first(table, context)
+    if first is None and context.clock.seconds is not None and context.clock.expired():
+        return _instead(table, context, None)
     working = context
     if first is not None:
         kept = _kept(context.clock, reading, first)

@@ -98,14 +98,17 @@ class Cover:
         for begin in range(0, len(order), BOXES_AT_ONCE):
             self._leave_in_time()
             part = order[begin : begin + BOXES_AT_ONCE]
-            covered, witnesses = self.boxes.protect(self.tasks.subset(part))
+            covered, witnesses = self.boxes.protect(self.tasks.subset(part), self._leaving)
             for w, task in enumerate(part[covered].tolist()):
                 self._assign(task, witnesses.one(w))
                 self.suppressed[witnesses.one(w)[0]] = True
 
+    def _leaving(self) -> bool:
+        """Whether the time is over and there is a safe pattern already."""
+        return self.context.first is not None and self.context.clock.expired()
+
     def _leave_in_time(self) -> None:
-        """Give up when the time is over and there is a safe pattern already."""
-        if self.context.first is not None and self.context.clock.expired():
+        if self._leaving():
             raise OutOfTime("time ran out before the pattern was complete; allow more with --seconds")
 
     def inside(self, order: Iterable[int]) -> None:

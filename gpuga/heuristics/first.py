@@ -1,6 +1,6 @@
 """A first safe pattern in seconds, whatever the table: exact circuits without a search for the best.
 
-Two-way tables get rectangles and paths. Tables with dimensions get boxes. What is open then, and any other table, gets
+Two-way tables get shortest paths. Tables with dimensions get boxes. What is open then, and any other table, gets
 circuits of the widest basis (`bottleneck`): first in the neighbourhoods of the cells, at the prices of the cells there;
 then of the whole table, for all open cells at once and in several orders, so that what one order leaves open another
 shows. The few cells that need several circuits at once are left to linear programs. Everything is shown by witnesses
@@ -18,6 +18,7 @@ from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.bottleneck import Basis
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.plane_problem import problem_of
@@ -37,6 +38,9 @@ lines for the cells, as in crossings): that takes longer than to do without."""
 
 BOXES_AT_ONCE = 2_000
 """Boxes between two looks at what they show of other cells, and at the clock."""
+
+PATHS_SHARE = 0.4
+"""The share of a limited time in which shortest paths are tried; they are much cheaper than rectangles."""
 
 NEARBY = ((3, 300), (4, 1_000), (6, 2_000))
 """Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
@@ -58,7 +62,7 @@ def first_pattern(table: Table, context: Context) -> Found | None:
     """A safe pattern with its proof, quickly rather than cheap; None where none was found (in time)."""
     plane = plane_of(table)
     if plane is not None:
-        return _by_rectangles(plane, context)
+        return _in_a_plane(plane, context)
     context.progress.stage("first pattern")
     shown = Shown(table, Goals.of(table, context.strict, context.protect_secondary), context.whole)
     _by_boxes(shown, context)
@@ -71,11 +75,16 @@ def first_pattern(table: Table, context: Context) -> Found | None:
     return Found(shown.pattern(proof), evaluations=1, details={"pattern": "first"}, proof=proof)
 
 
-def _by_rectangles(plane: Plane, context: Context) -> Found:
-    """Cheapest rectangles, then shortest paths; no clean-up."""
-    problem = problem_of(plane, context.strict)
-    boxed = rectangles(problem, largest_first(problem.levels.need))
-    secondary = by_paths(problem, problem.costs(), plain(), start=boxed, clean=False, clock=context.clock)
+def _in_a_plane(plane: Plane, context: Context) -> Found:
+    """Shortest paths; where they take too long, cheapest rectangles and paths for the rest; no clean-up."""
+    problem = problem_of(plane, context.strict, context.clock)
+    order, costs = largest_first(problem.levels.need), problem.costs()
+    try:
+        part = context.clock.part(PATHS_SHARE)
+        secondary = by_paths(problem, costs, plain(), order=order, clean=False, clock=part)
+    except OutOfTime:
+        boxed = rectangles(problem, order)
+        secondary = by_paths(problem, costs, plain(), order=order, start=boxed, clean=False)
     return Found(problem.pattern(secondary), evaluations=1, details={"pattern": "first"})
 
 
@@ -95,7 +104,7 @@ def _by_boxes(shown: Shown, context: Context) -> None:
                 return
             part = order.subset(np.arange(begin, min(begin + BOXES_AT_ONCE, len(order))))
             open_ = np.where(part.direction > 0, shown.open_rise[part.cell], shown.open_fall[part.cell])
-            shown.add(search.protect(part.subset(open_))[1])
+            shown.add(search.protect(part.subset(open_), context.clock.expired)[1])
 
 
 def _one_each(tasks: Tasks) -> Tasks:

@@ -7,6 +7,7 @@ come back as table cells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -18,9 +19,12 @@ from gpuga.kernels.logic.boxes import Boxed, Bytes
 from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Witnesses
+from gpuga.safety.witness import Witnesses, together
 from gpuga.table.crossing import crossing_of
 from gpuga.table.table import Ints, Mask, Table
+
+BOXES_AT_ONCE = 128
+"""Boxes between two looks at the clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +125,20 @@ class BoxSearch:
         """Which tasks a box of suppressed cells proves, and the boxes of those, in the order of the tasks."""
         return self._run(tasks, inside=True)
 
-    def protect(self, tasks: Tasks) -> tuple[Mask, Witnesses]:
+    def protect(self, tasks: Tasks, expired: Callable[[], bool] = bool) -> tuple[Mask, Witnesses]:
         """Give each task in turn its cheapest box, suppressing what it needs; suppressed cells cost nothing.
 
-        Tasks that no single box covers stay open: the mask says which tasks have a box.
+        Tasks that no single box covers, or that the end of the time catches, stay open: the mask says which tasks have
+        a box.
         """
-        return self._run(tasks, inside=False)
+        covered, found = np.zeros(len(tasks), bool), []
+        for begin in range(0, len(tasks), BOXES_AT_ONCE):
+            if expired():
+                break
+            part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(tasks)))
+            covered[part], witnesses = self._run(tasks.subset(part), inside=False)
+            found.append(witnesses)
+        return covered, together(found)
 
     def _run(self, tasks: Tasks, *, inside: bool) -> tuple[Mask, Witnesses]:
         boxes, room = self.boxes, self.boxes.grid.room()
