@@ -136,7 +136,7 @@ class TaskOrders:
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
-        self.tasks = tasks_for(table, context.strict)
+        self.tasks = tasks_for(table, context.strict, context.clock)
         self._open = boosted_for(table, self.tasks, context).proven_by < 0
         tasks = (
             [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]

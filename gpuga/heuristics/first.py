@@ -3,8 +3,8 @@
 Two-way tables get shortest paths. Tables with dimensions get boxes. What is open then, and any other table, gets
 circuits of the widest basis (`bottleneck`): first in the neighbourhoods of the cells, at the prices of the cells there;
 then of the whole table, for all open cells at once and in several orders, so that what one order leaves open another
-shows. The few cells that need several circuits at once are left to linear programs. Everything is shown by witnesses
-that hold exactly, and the pattern is what they move.
+shows. The few cells that are left, many of which need several circuits at once, are put to linear programs.
+Everything is shown by witnesses that hold exactly, and the pattern is what they move.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ lines for the cells, as in crossings): that takes longer than to do without."""
 BOXES_AT_ONCE = 2_000
 """Boxes between two looks at what they show of other cells, and at the clock."""
 
-PATHS_SHARE = 0.4
-"""The share of a limited time in which shortest paths are tried; they are much cheaper than rectangles."""
+PATHS_SHARE = 0.75
+"""The share of a limited time in which shortest paths are tried: mostly as quick as rectangles, and much cheaper."""
 
-NEARBY = ((3, 300), (4, 1_000), (6, 2_000))
+NEARBY = ((4, 1_000), (6, 2_000))
 """Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
 
 NEARBY_SHARE = 0.5
 """The share of a limited time that neighbourhoods may take."""
 
-ORDERS = 24
-"""Orders of the whole table that are tried."""
+ORDERS, FIRST_ORDERS, FEW = 24, 2, 50
+"""Orders of the whole table that are tried; after the first ones, programs are quicker for so few open cells."""
 
 SMALL = 3_000
 """Tables of up to so many cells are put to programs as a whole at once."""
@@ -67,8 +67,10 @@ def first_pattern(table: Table, context: Context) -> Found | None:
     shown = Shown(table, Goals.of(table, context.strict, context.protect_secondary), context.whole)
     _by_boxes(shown, context)
     _nearby(shown, context)
-    _as_a_whole(shown, context)
+    prices = _prices(shown, context.seed)
+    _as_a_whole(shown, context, prices, FEW)
     _by_programs(shown, context)
+    _as_a_whole(shown, context, prices)
     if len(shown.open_cells()):
         return None
     proof = shown.proof()
@@ -114,7 +116,7 @@ def _one_each(tasks: Tasks) -> Tasks:
 
 
 def _nearby(shown: Shown, context: Context) -> None:
-    """Circuits in neighbourhoods, cell by cell, the largest goals first."""
+    """Circuits in neighbourhoods, cell by cell, the largest goals first; those of smaller goals there come along."""
     near, room = Neighbourhoods(shown.table), _room(shown)
     clock = context.clock.part(NEARBY_SHARE)
     for per_line, most in NEARBY:
@@ -124,19 +126,27 @@ def _nearby(shown: Shown, context: Context) -> None:
             if shown.open_rise[cell] or shown.open_fall[cell]:
                 around = near.around(cell, int(shown.goals.need[cell]), shown.suppressed, per_line, most)
                 price = np.where(shown.suppressed[around], 0.0, shown.table.weight[around])
-                _take_circuits(shown, around, np.array([cell]), price, room)
+                _take_circuits(shown, around, _no_larger(shown, around, cell), price, room)
 
 
-def _as_a_whole(shown: Shown, context: Context) -> None:
-    """Circuits of the whole table for all open cells, in one order after the other."""
+def _no_larger(shown: Shown, around: Ints, cell: int) -> Ints:
+    """The cells of a neighbourhood with open goals that are no larger than those of a cell in it, which is one."""
+    open_ = (shown.open_rise | shown.open_fall)[around]
+    return np.asarray(around[open_ & (shown.goals.need[around] <= shown.goals.need[cell])])
+
+
+def _as_a_whole(shown: Shown, context: Context, prices: Iterator[Floats], few: int = 0) -> None:
+    """Circuits of the whole table for all open cells, in one order after the other, until few cells are open."""
     room = _room(shown)
     cells = np.flatnonzero(room > 0)
-    for price in _prices(shown, context.seed):
+    for number, price in enumerate(prices):
         open_ = shown.open_cells()
         if not len(open_) or context.clock.expired():
             return
         every = np.union1d(cells, open_)
         _take_circuits(shown, every, open_, price[every], room)
+        if number + 1 >= FIRST_ORDERS and len(shown.open_cells()) <= few:
+            return
 
 
 def _prices(shown: Shown, seed: int) -> Iterator[Floats]:

@@ -31,7 +31,7 @@ def hypercube(table: Table, context: Context) -> Found:
         boxed = rectangles(problem, largest_first(problem.levels.need))
         secondary = by_paths(problem, problem.costs(), plain(), start=boxed)
         return Found(problem.pattern(secondary), evaluations=1)
-    cover = Cover(table, tasks_for(table, context.strict), context)
+    cover = Cover(table, tasks_for(table, context.strict, context.clock), context)
     order = largest_first(cover.tasks.need)
     cover.boost()
     context.progress.stage("boxes", len(order))

@@ -41,7 +41,7 @@ def incremental(table: Table, context: Context) -> Found:
         context.progress.stage("cheapest changes", len(problem.levels.place))
         secondary = by_flows(problem, context.clock)
         return Found(problem.pattern(clean_up(problem, secondary) if clean else secondary), evaluations=1)
-    cover = Cover(table, tasks_for(table, context.strict), context)
+    cover = Cover(table, tasks_for(table, context.strict, context.clock), context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
     cover.boost()
     cover.by_lp(order.tolist())
