@@ -374,3 +374,14 @@ def test_changes_for_groups_take_no_longer_than_is_left(monkeypatch: pytest.Monk
     cover._alone(0)
     assert asked
     assert max(asked) <= 500.0
+
+
+def test_dimensions_are_searched_for_until_the_time_is_up() -> None:
+    labelled = random_table(np.random.default_rng(3), (4, 4, 3), sensitive=0.2)
+    bare = replace(labelled, grid=None)
+    with pytest.raises(OutOfTime):
+        boxes.box_grid(bare, Countdown(0).expired)
+    assert boxes.box_grid(bare) is not None  # nothing was remembered
+    again = replace(labelled, grid=None)
+    found = gpuga.protect(again, "hypercube", clock=Clock(1000.0))
+    assert found.audit.safe

@@ -68,7 +68,7 @@ class Cover:
         self.suppressed = (table.forced if suppressed is None else suppressed | table.forced).copy()
         self.circuit: list[Circuit | None] = [None] * len(tasks)
         self.users: dict[int, set[int]] = {}
-        grid = box_grid(table)
+        grid = box_grid(table, self._leaving)
         self.boxes = None if grid is None else BoxSearch(grid, self.suppressed)
         self._change: CheapestChange | None = None
         self._failed: dict[int, int] = {}

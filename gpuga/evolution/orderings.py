@@ -92,7 +92,7 @@ def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
     plane = plane_of(table)
     if plane is not None:
         return PathEvaluator(problem_of(plane, context.strict, context.clock), items)
-    if box_grid(table) is not None:
+    if box_grid(table, context.clock.expired) is not None:
         return BoxEvaluator(table, items, context)
     return ChangeEvaluator(table, items, context)
 

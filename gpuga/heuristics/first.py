@@ -36,6 +36,9 @@ MOST_LINES, LONG = 5_000, 0.25
 """Tables without labels and with more lines than this are not searched for dimensions, unless their lines are long (few
 lines for the cells, as in crossings): that takes longer than to do without."""
 
+STRUCTURE_SHARE = 0.25
+"""The share of a limited time in which dimensions are searched for."""
+
 BOXES_AT_ONCE = 2_000
 """Boxes between two looks at what they show of other cells, and at the clock."""
 
@@ -95,7 +98,10 @@ def _by_boxes(shown: Shown, context: Context) -> None:
     table = shown.table
     if table.grid is None and len(table.lines) > MOST_LINES and len(table.lines) > LONG * len(table):
         return
-    grid = box_grid(table)
+    try:
+        grid = box_grid(table, context.clock.part(STRUCTURE_SHARE).expired)
+    except OutOfTime:
+        return
     if grid is None:
         return
     search = BoxSearch(grid, table.forced)

@@ -20,7 +20,7 @@ from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Witnesses, together
-from gpuga.table.crossing import crossing_of
+from gpuga.table.crossing import Expired, crossing_of
 from gpuga.table.table import Ints, Mask, Table
 
 BOXES_AT_ONCE = 128
@@ -62,21 +62,22 @@ class BoxGrid:
 _SEEN: WeakKeyDictionary[Table, tuple[BoxGrid | None]] = WeakKeyDictionary()
 
 
-def box_grid(table: Table) -> BoxGrid | None:
+def box_grid(table: Table, expired: Expired = bool) -> BoxGrid | None:
     """The layout of a table that has a crossing, by its labels or by its equations; None for any other.
 
-    Made once for a table: the changes along an axis without a plain hierarchy take long to list.
+    Made once for a table: the changes along an axis without a plain hierarchy take long to list. Raises `OutOfTime`
+    where the time is up before.
     """
     if table not in _SEEN:
-        _SEEN[table] = (_laid_out(table),)
+        _SEEN[table] = (_laid_out(table, expired),)
     return _SEEN[table][0]
 
 
-def _laid_out(table: Table) -> BoxGrid | None:
-    crossing = crossing_of(table)
+def _laid_out(table: Table, expired: Expired) -> BoxGrid | None:
+    crossing = crossing_of(table, expired)
     if crossing is None:
         return None
-    options = [options_of(axis) for axis in crossing.axes]
+    options = [options_of(axis, expired) for axis in crossing.axes]
     # a long axis without sub-totals comes last: its rows are searched as a whole, and lie side by side
     order = sorted(range(len(options)), key=lambda axis: (options[axis].total >= 0, options[axis].most, axis))
     shape = [crossing.shape[axis] for axis in order]
