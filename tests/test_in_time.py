@@ -36,6 +36,8 @@ from gpuga.methods import METHODS, find_method
 from gpuga.protection import Found
 from gpuga.safety import boxes
 from gpuga.safety.audit import judge
+from gpuga.safety.evidence import Evidence
+from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.tasks import Tasks
 from gpuga.table import Table
 from gpuga.table.plane import plane_of
@@ -385,3 +387,16 @@ def test_dimensions_are_searched_for_until_the_time_is_up() -> None:
     again = replace(labelled, grid=None)
     found = gpuga.protect(again, "hypercube", clock=Clock(1000.0))
     assert found.audit.safe
+
+
+def test_cheap_proofs_and_initial_exposure_end_with_the_time() -> None:
+    table = some_tables()[1]
+    everything = table.suppressible.copy()
+    evidence = Evidence(table, everything, Context().model)
+    before = evidence.unsettled(evidence.rule.cells)
+    cheap_proofs(table, everything, evidence, table.sensitive, Countdown(0).expired)
+    assert evidence.unsettled(evidence.rule.cells) == before
+    cheap_proofs(table, everything, evidence, table.sensitive)
+    assert len(evidence.unsettled(evidence.rule.cells)) < len(before)
+    late = gpuga.exposure(table, context=Context(clock=Countdown(0)))
+    assert set(gpuga.exposure(table).exposed) <= set(late.exposed)
