@@ -45,8 +45,9 @@ BOXES_AT_ONCE = 2_000
 PATHS_SHARE = 0.75
 """The share of a limited time in which shortest paths are tried: mostly as quick as rectangles, and much cheaper."""
 
-NEARBY = ((4, 1_000), (6, 2_000))
-"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
+NEARBY, SMALLEST = ((4, 1_000), (6, 2_000)), (3, 300)
+"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other. Where only whole changes
+count, programs are of little use for what is left: the smallest ones come first, and leave less."""
 
 NEARBY_SHARE = 0.5
 """The share of a limited time that neighbourhoods may take."""
@@ -71,7 +72,7 @@ def first_pattern(table: Table, context: Context) -> Found | None:
     _by_boxes(shown, context)
     _nearby(shown, context)
     prices = _prices(shown, context.seed)
-    _as_a_whole(shown, context, prices, FEW)
+    _as_a_whole(shown, context, prices, 0 if shown.whole else FEW)
     _by_programs(shown, context)
     _as_a_whole(shown, context, prices)
     if len(shown.open_cells()):
@@ -125,7 +126,7 @@ def _nearby(shown: Shown, context: Context) -> None:
     """Circuits in neighbourhoods, cell by cell, the largest goals first; those of smaller goals there come along."""
     near, room = Neighbourhoods(shown.table), _room(shown)
     clock = context.clock.part(NEARBY_SHARE)
-    for per_line, most in NEARBY:
+    for per_line, most in (SMALLEST, *NEARBY) if shown.whole else NEARBY:
         for cell in _largest_first(shown):
             if clock.expired():
                 return
@@ -205,6 +206,8 @@ def _by_programs(shown: Shown, context: Context) -> None:
 
 def _take_change(shown: Shown, change: CheapestChange, question: tuple[int, int, int], clock: Clock) -> None:
     witness = change.find(*question, clock.left())
+    if witness is not None and shown.whole and witness.denominator[0] != 1:
+        witness = change.find_whole(*question, clock.left())
     if witness is not None:
         shown.add(witness)
 
