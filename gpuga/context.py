@@ -76,6 +76,10 @@ class Clock:
         """A clock for the work that makes an answer out of the best so far: the limit counts, no interrupt does."""
         return Clock(None if self.seconds is None else max(GRACE, self.seconds - self.spent()))
 
+    def graced(self) -> Clock:
+        """A clock that ends a little later: for work that nobody would gain by giving it up at the limit."""
+        return Later(None if self.seconds is None else max(0.0, self.seconds - self.spent()) + GRACE, self)
+
     def spent(self) -> float:
         """Seconds since the start, without those of compilation."""
         return time.monotonic() - self.started - (compiling.seconds() - self.compiled)
@@ -94,6 +98,14 @@ class Clock:
     def interrupt(self) -> None:
         """Let the work end as if the time were up."""
         self._interrupted = True
+
+
+class Later(Clock):
+    """A clock with a limit of its own, which an interrupt of the whole ends as well."""
+
+    def left(self) -> float:
+        """Seconds left; the limit of the whole does not count."""
+        return 0.0 if self.interrupted else float("inf") if self.seconds is None else self.seconds - self.spent()
 
 
 @dataclass

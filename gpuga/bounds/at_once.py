@@ -6,6 +6,7 @@ a count, none is a time, so that the outcome does not depend on the machine.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from gpuga.bounds.proof_tree import prove
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, Floats, plain
 from gpuga.context import Clock
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.table.table import Mask
@@ -55,7 +57,8 @@ class AtOnce:
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered; the best cost."""
-        self.offer(led_by(self.problem, x))
+        with suppress(OutOfTime):  # there is a pattern
+            self.offer(led_by(self.problem, x))
         return self.cost
 
 
@@ -71,7 +74,8 @@ def at_once(problem: PlaneProblem, clock: Clock) -> AtOnce:
     found = AtOnce(problem, first, problem.cost(first), costs)
     relaxation = found.root = Relaxation(problem, first)
     relaxation.tighten(clock)
-    found.offer(guided_pattern(relaxation, 0, clock))
+    with suppress(OutOfTime):
+        found.offer(guided_pattern(relaxation, 0, clock))
     for _ in range(ROUNDS):
         found.lower = min(relaxation.bound, found.cost)
         if found.proven:
@@ -92,5 +96,6 @@ def _branched(relaxation: Relaxation, found: AtOnce, useful: Mask, clock: Clock)
     point = answer.pattern.astype(np.float64)
     mask = np.asarray(relaxation.grid(point) > 0.5)
     for single in (True, False):
-        found.offer(by_paths(found.problem, found.costs, plain(single, True), start=mask))
+        with suppress(OutOfTime):
+            found.offer(by_paths(found.problem, found.costs, plain(single, True), start=mask))
     return relaxation.separate(point, 1e-7, keep=True)

@@ -7,7 +7,9 @@ arithmetic decides. Every incumbent is safe. Stops at the proof or when the time
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -90,7 +92,7 @@ class Search:
         self.context.progress.stage("bound")
         self.relaxation.tighten(clock.part(SHARE_OF_CUTS))
         self._raise_lower(self.relaxation.bound)
-        self._offer(guided_pattern(self.relaxation, self.context.seed, clock.part(SHARE_OF_STARTS)))
+        self._offer_made(lambda: guided_pattern(self.relaxation, self.context.seed, clock.part(SHARE_OF_STARTS)))
         self.context.progress.stage("dives")
         self._dive_on(clock.part(SHARE_OF_DIVES))
         self.context.progress.stage("branch and bound")
@@ -114,7 +116,7 @@ class Search:
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered; the incumbent's cost."""
-        if self._offer(led_by(self.problem, x, self._useful() | self.best)) and not self.hurried:
+        if self._offer_made(lambda: led_by(self.problem, x, self._useful() | self.best)) and not self.hurried:
             self._look_around(self.context.clock)
         return self.cost
 
@@ -159,7 +161,7 @@ class Search:
             random = np.random.default_rng([self.context.seed, self.questions])
             self.questions += 1
             idle += 1
-            if self._offer(self.nearby.improve(self.best, random, clock)):
+            if self._offer_made(partial(self.nearby.improve, self.best, random, clock)):
                 idle, begun = 0, self.nearby.work
 
     def _narrow(self) -> Mask:
@@ -176,7 +178,8 @@ class Search:
         random = np.random.default_rng(self.context.seed)
         clock, found = self.context.clock, []
         for given in self.context.start:
-            found.append(by_paths(self.problem, self.costs, plain(), start=self.problem.grid(given)))
+            start = self.problem.grid(given)
+            found.append(by_paths(self.problem, self.costs, plain(), start=start, clock=clock.finishing()))
         further = clock.part(SHARE_OF_STARTS)
         for attempt in range(STARTS):
             # by the table's order first: in long tables random ones take many times as long
@@ -198,6 +201,13 @@ class Search:
             return False
         self.best, self.cost = pattern, cost
         return True
+
+    def _offer_made(self, make: Callable[[], Mask]) -> bool:
+        """Offer a pattern that is made now, unless the time ends before it is complete."""
+        try:
+            return self._offer(make())
+        except OutOfTime:
+            return False
 
     def _raise_lower(self, bound: int, kind: str = "cutting planes") -> None:
         """A bound and how it was made; the incumbent's own cost is the most that can be proven."""

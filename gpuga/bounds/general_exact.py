@@ -30,7 +30,7 @@ GUIDED_STARTS = 3
 def general_bound(table: Table, context: Context) -> Bound:
     """A proven lower bound for any linear table."""
     context.progress.stage("bound")
-    relaxation = GeneralRelaxation(table)
+    relaxation = GeneralRelaxation(table, context.clock)
     relaxation.tighten(context.clock)
     return Bound(relaxation.base_cost + relaxation.bound, KIND, context.clock.spent(), root=relaxation)
 
@@ -50,8 +50,8 @@ class GeneralSearch:
 
     def __init__(self, table: Table, context: Context) -> None:
         self.table, self.context = table, context
-        self.tasks = tasks_for(table, context.strict)
-        self.relaxation = GeneralRelaxation(table)
+        self.tasks = tasks_for(table, context.strict, context.clock)
+        self.relaxation = GeneralRelaxation(table, context.clock)
         self.lower = self.patterns = self.nodes = 0
         self.kind = KIND
         by_weight = np.argsort(-table.weight[self.tasks.cell], kind="stable")
@@ -88,7 +88,7 @@ class GeneralSearch:
     def try_whole(self, pattern: Mask) -> bool:
         """Judge a pattern, keep it if it is safe and cheaper; whether it is safe."""
         self.patterns += 1
-        safe = judge(self.table, pattern, AttackerModel(self.context.strict)).safe
+        safe = judge(self.table, pattern, AttackerModel(self.context.strict), context=self.context).safe
         if safe:
             self._offer(pattern)
         return safe

@@ -57,7 +57,7 @@ class GeneralRelaxation:
     feasible.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, clock: Clock | None = None) -> None:
         self.table = table
         self.tasks = level_tasks(table)
         self.free = np.flatnonzero(table.suppressible & ~table.forced & ((table.up > 0) | (table.down > 0)))
@@ -88,6 +88,8 @@ class GeneralRelaxation:
         for task, cell in enumerate(self.tasks.cell.tolist()):
             self._tasks_of.setdefault(cell, []).append(task)
         for line in range(len(table.lines)):
+            if clock is not None and clock.expired():
+                break  # any of them may be left out: the bound is only weaker
             self._take(self._product_of(line))
 
     # --- the program -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from gpuga.bounds.general_exact import general_bound
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Bound
@@ -27,10 +28,14 @@ def lower_bound(
     plane = plane_of(table)
     if plane is None:
         return general_bound(table, context)
-    problem = problem_of(plane, context.strict)
+    problem = problem_of(plane, context.strict, context.clock)
     if not len(problem.plain_levels.place):
         return Bound(problem.base_cost, "nothing to protect", context.clock.spent())
     context.progress.stage("bound")
-    relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
+    try:
+        some = by_paths(problem, problem.costs(), plain())
+    except OutOfTime:
+        return Bound(problem.base_cost, "what is suppressed beforehand", context.clock.spent())
+    relaxation = Relaxation(problem, some)
     relaxation.tighten(context.clock)
     return Bound(problem.base_cost + relaxation.bound, "cutting planes", context.clock.spent(), root=relaxation)

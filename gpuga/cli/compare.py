@@ -41,7 +41,11 @@ def compare(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe."""
+    """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe.
+
+    --seconds is the limit of each method, one after the other: the whole takes up to as many times that as there are
+    methods, and the time of reading TABLE.
+    """
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, write_json

@@ -72,7 +72,7 @@ def _refuse_others(folder: Path, fingerprint: str) -> None:
 def _circuits(table: Table, context: Context) -> Found:
     plane = plane_of(table)
     if plane is not None:
-        return _plane_circuits(table, problem_of(plane, context.strict), context)
+        return _plane_circuits(table, problem_of(plane, context.strict, context.clock), context)
     workshop = TableWorkshop(table, context)
     run = Run(table, workshop, context, table.cost(table.forced))
     run.go()

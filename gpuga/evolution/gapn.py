@@ -16,9 +16,16 @@ from deap import base
 
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
+from gpuga.evolution.patterns import (
+    PatternIndividual,
+    evaluate_patterns,
+    given_patterns,
+    run_to_pattern,
+    same_places,
+)
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.hypercube import rectangles
 from gpuga.heuristics.plane_problem import PlaneProblem
@@ -62,10 +69,14 @@ class Gapn:
     def first(self) -> list[PatternIndividual]:
         """Hypercube patterns in random orders of the levels."""
         problem, costs = self.problem, self.problem.costs()
-        found = [by_paths(problem, costs, plain(), start=problem.grid(p)) for p in self.context.start]
+        found = given_patterns(problem, costs, self.context)
         while len(found) < self.size and not (found and self.context.clock.expired()):
             boxed = rectangles(problem, self.stream.permutation(len(problem.levels.place)))
-            found.append(by_paths(problem, costs, plain(), start=boxed))
+            try:
+                found.append(by_paths(problem, costs, plain(), start=boxed))
+            except OutOfTime:
+                if not found:
+                    raise
         return [PatternIndividual.of(pattern) for pattern in found]
 
     def networks(self, individual: PatternIndividual) -> list[Ints]:

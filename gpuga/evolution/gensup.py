@@ -19,8 +19,15 @@ from deap import base
 from gpuga.bounds.relaxation import Relaxation
 from gpuga.circuits.paths import Costs, costs_of, plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
+from gpuga.evolution.patterns import (
+    PatternIndividual,
+    evaluate_patterns,
+    given_patterns,
+    run_to_pattern,
+    same_places,
+)
 from gpuga.evolution.plane_workshop import Counted
 from gpuga.evolution.selection import costs_of as fitness_of
 from gpuga.heuristics.pbp import pbp_patterns
@@ -60,14 +67,16 @@ class GenSup:
     def first(self) -> list[PatternIndividual]:
         """Shortest paths, shortest paths on the bound's solution, and parallel bound and path for the rest."""
         problem, clock = self.problem, self.context.clock
-        patterns = [by_paths(problem, self.costs, plain(), start=problem.grid(p)) for p in self.context.start]
-        patterns.append(by_paths(problem, self.costs, plain(), clock=clock))
-        if not clock.expired():
-            relaxation = Relaxation(problem, patterns[-1])
-            relaxation.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
-            free = np.where(relaxation.grid(relaxation.x) > 1e-6, 0, problem.weight)
-            patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
-        patterns += pbp_patterns(problem, max(0, self.size - len(patterns)), self.context)
+        patterns = [*given_patterns(problem, self.costs, self.context), by_paths(problem, self.costs, plain())]
+        try:
+            if not clock.expired():
+                relaxation = Relaxation(problem, patterns[-1])
+                relaxation.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
+                free = np.where(relaxation.grid(relaxation.x) > 1e-6, 0, problem.weight)
+                patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
+            patterns += pbp_patterns(problem, max(0, self.size - len(patterns)), self.context)
+        except OutOfTime:
+            pass  # there are patterns
         return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])
 
     def _of_different_costs(self, individuals: Sequence[PatternIndividual]) -> list[PatternIndividual]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
 from gpuga.evolution.heurgene_loops import (
@@ -34,7 +35,7 @@ from gpuga.evolution.heurgene_loops import (
     new_scratch,
 )
 from gpuga.evolution.individual import Cost
-from gpuga.evolution.patterns import costs_in_one_call, run_to_pattern
+from gpuga.evolution.patterns import costs_in_one_call, given_patterns, run_to_pattern
 from gpuga.evolution.plane_workshop import level_supports
 from gpuga.heuristics.hypercube import rectangles
 from gpuga.heuristics.plane_problem import PlaneProblem
@@ -121,15 +122,22 @@ class HeurGene:
         at blurred weights.
         """
         problem, costs = self.problem, self.problem.costs()
-        given = [by_paths(problem, costs, plain(), start=problem.grid(p)) for p in self.context.start]
-        found = [self.individual(pattern) for pattern in given]
+        found = [self.individual(pattern) for pattern in given_patterns(problem, costs, self.context)]
         while len(found) < self.size and not (found and self.context.clock.expired()):
-            order = self.stream.permutation(len(self.cells))
-            made = self._seed(order)
-            if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
-                made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(problem.plane.table)))
-            found.append(made)
+            try:
+                found.append(self._unlike(found))
+            except OutOfTime:
+                if not found:
+                    raise
         return found
+
+    def _unlike(self, found: Sequence[HeurGeneIndividual]) -> HeurGeneIndividual:
+        """One more individual, made again at blurred weights if it is much like another one."""
+        order = self.stream.permutation(len(self.cells))
+        made = self._seed(order)
+        if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
+            made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(self.problem.plane.table)))
+        return made
 
     def _seed(self, order: Ints, blur: NDArray[np.float64] | None = None) -> HeurGeneIndividual:
         levels = [self.level_of[self.level_start[s] : self.level_start[s + 1]] for s in order]

@@ -14,12 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from deap import base
 from numpy.typing import NDArray
 
-from gpuga.context import Context
-from gpuga.errors import InputError, printable
+from gpuga.context import Clock, Context
+from gpuga.errors import InputError, OutOfTime, printable
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox
-from gpuga.evolution.individual import Cost
+from gpuga.evolution.individual import Cost, assign
 from gpuga.evolution.orderings import Evaluator, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.protection import Found
@@ -81,15 +82,15 @@ def _search(table: Table, context: Context, size: int) -> Found:
         return evaluator.finish(np.zeros(0, np.int32))
     random = np.random.Generator(np.random.PCG64(context.seed))
     breeding = Breeding(random, mutation)
-    toolbox = new_toolbox()
-    toolbox.register("evaluate", _evaluated, evaluator)
-    toolbox.register("vary", breeding.children)
-    toolbox.register("replace", replaced)
-    context.progress.stage("orderings")
-    run = begin(first_population(len(evaluator.items), size, random), toolbox)
     # the best ordering has to be completed as well, which in general tables takes boxes, programs and a clean-up
     share = SEARCH_OF_PATHS if plane_of(table) is not None else SEARCH
     searching = replace(context, clock=context.clock.part(share))
+    toolbox = new_toolbox()
+    toolbox.register("evaluate", _evaluated, evaluator, searching.clock)
+    toolbox.register("vary", breeding.children)
+    toolbox.register("replace", replaced)
+    context.progress.stage("orderings")
+    run = _begun(first_population(len(evaluator.items), size, random), toolbox, searching.clock)
     stop = Stop.of(searching, EVALUATIONS // CHILDREN, PATIENCE // CHILDREN)
     watch = Alike(stop, context)
     evolve(run, toolbox, stop, watch.note, lambda: None)
@@ -108,8 +109,25 @@ def _parsed(variant: str) -> tuple[str, str]:
     return items, mutation
 
 
-def _evaluated(evaluator: Evaluator, group: Sequence[Ordering]) -> list[tuple[int]]:
-    return [(cost,) for cost in evaluator.costs([one.genes for one in group])]
+def _evaluated(evaluator: Evaluator, clock: Clock, group: Sequence[Ordering]) -> list[tuple[int]]:
+    return [(cost,) for cost in evaluator.costs([one.genes for one in group], clock)]
+
+
+def _begun(orderings: Sequence[Ordering], toolbox: base.Toolbox, clock: Clock) -> Evolution:
+    """The first population as far as the time goes: one ordering at least, then as many at once as there are children.
+
+    Raises `OutOfTime` where there is no time for the first.
+    """
+    known = 0
+    while known < len(orderings) and not (known and clock.expired()):
+        try:
+            known += assign(toolbox, orderings[known : known + (CHILDREN if known else 1)])
+        except OutOfTime:
+            if not known:
+                raise
+    run = begin(orderings[:known], toolbox)
+    run.evaluations += known
+    return run
 
 
 def first_population(items: int, size: int, random: np.random.Generator) -> list[Ordering]:

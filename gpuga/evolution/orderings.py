@@ -10,6 +10,7 @@ incremental attacker's LPs in any other table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +20,8 @@ from gpuga import kernels
 from gpuga.circuits.boost import boosted_for
 from gpuga.circuits.cover import Cover, tasks_for
 from gpuga.circuits.paths import plain
-from gpuga.context import Context
-from gpuga.errors import InputError, printable
+from gpuga.context import Clock, Context
+from gpuga.errors import InputError, OutOfTime, printable
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import get_backend
@@ -29,7 +30,7 @@ from gpuga.safety.boxes import box_grid
 from gpuga.safety.evidence import Rule
 from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.table.plane import plane_of
-from gpuga.table.table import Ints, Table
+from gpuga.table.table import Ints, Mask, Table
 
 VARIANTS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
 GROUPS = 40
@@ -74,8 +75,8 @@ class Evaluator(Protocol):
 
     items: Items
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
-        """The costs of several orderings, side by side where possible."""
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
+        """The costs of several orderings, side by side where possible; `OutOfTime` where the clock ends before."""
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
         """The complete pattern of an ordering, every task protected, without redundant cells."""
@@ -90,8 +91,8 @@ def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
     items = items_of(table, variant, context.strict)
     plane = plane_of(table)
     if plane is not None:
-        return PathEvaluator(problem_of(plane, context.strict), items)
-    if box_grid(table) is not None:
+        return PathEvaluator(problem_of(plane, context.strict, context.clock), items)
+    if box_grid(table, context.clock.expired) is not None:
         return BoxEvaluator(table, items, context)
     return ChangeEvaluator(table, items, context)
 
@@ -106,18 +107,28 @@ class PathEvaluator:
         listed = np.concatenate([*self._levels, np.zeros(0, np.int64)]).astype(np.int64)
         self._rest = np.setdiff1d(np.arange(len(cells)), listed)
         self._costs = problem.costs()
+        self._best: tuple[int, bytes, Mask] | None = None
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
         """One after the other: they share the network's scratch arrays."""
-        return [int(self.problem.cost(self._pattern(o))) for o in orderings]
+        return [self._cost(ordering, clock) for ordering in orderings]
 
-    def _pattern(self, ordering: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _cost(self, ordering: NDArray[np.int32], clock: Clock) -> int:
+        pattern = self._pattern(ordering, clock)
+        cost = int(self.problem.cost(pattern))
+        if self._best is None or cost < self._best[0]:
+            self._best = cost, ordering.tobytes(), pattern
+        return cost
+
+    def _pattern(self, ordering: NDArray[np.int32], clock: Clock | None = None) -> Mask:
         order = np.concatenate([*(self._levels[i] for i in ordering.tolist()), self._rest]).astype(np.int64)
-        return by_paths(self.problem, self._costs, plain(), order=order)
+        return by_paths(self.problem, self._costs, plain(), order=order, clock=clock)
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
-        """The pattern itself."""
-        return Found(self.problem.pattern(self._pattern(ordering)))
+        """The pattern itself; the best one is kept."""
+        kept = self._best is not None and self._best[1] == ordering.tobytes()
+        pattern = self._best[2] if self._best is not None and kept else self._pattern(ordering)
+        return Found(self.problem.pattern(pattern))
 
 
 class TaskOrders:
@@ -125,7 +136,7 @@ class TaskOrders:
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
-        self.tasks = tasks_for(table, context.strict)
+        self.tasks = tasks_for(table, context.strict, context.clock)
         self._open = boosted_for(table, self.tasks, context).proven_by < 0
         tasks = (
             [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
@@ -155,7 +166,6 @@ class TaskOrders:
         cover = Cover(self.table, self.tasks, self.context)
         order = np.concatenate([self.order(ordering), self._rest]).tolist()
         cover.boost()
-        cover.boost()
         cover.by_boxes(order)
         cover.by_lp(order)
         cover.clean_up()
@@ -176,9 +186,22 @@ class BoxEvaluator(TaskOrders):
         self._placed = boxes.place[self.tasks.cell] >= 0
         place = np.where(self._placed, boxes.place[self.tasks.cell], 0)
         self._asked = kernels.Tasks.of(place, self.tasks.direction, self.tasks.need)
+        self._each: float | None = None  # seconds that one ordering took at most
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
-        """Side by side; the costs do not depend on the back end or its threads."""
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
+        """Side by side; the costs do not depend on the back end or its threads.
+
+        A call cannot be cut short: none is begun that is likely to take longer than there is time.
+        """
+        each = self.context.first_seconds if self._each is None else self._each
+        if clock.expired() or clock.left() < each * len(orderings):
+            raise OutOfTime("time ran out before the orderings were evaluated; allow more with --seconds")
+        begun = clock.spent()
+        costs = self._costs(orderings)
+        self._each = max(self._each or 0.0, (clock.spent() - begun) / len(orderings))
+        return costs
+
+    def _costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
         boxes = self._boxes
         listed = np.stack([self.order(ordering) for ordering in orderings])
         orders = np.where(self._placed[listed], listed, -1).astype(np.int32)
@@ -191,11 +214,12 @@ class BoxEvaluator(TaskOrders):
 class ChangeEvaluator(TaskOrders):
     """Any table: the incremental attacker's LPs."""
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
         """One after the other."""
-        return [self._cost(o) for o in orderings]
+        searching = replace(self.context, clock=clock)
+        return [self._cost(ordering, searching) for ordering in orderings]
 
-    def _cost(self, ordering: NDArray[np.int32]) -> int:
-        cover = Cover(self.table, self.tasks, self.context)
+    def _cost(self, ordering: NDArray[np.int32], context: Context) -> int:
+        cover = Cover(self.table, self.tasks, context)
         cover.by_lp(self.order(ordering).tolist())
         return self.table.cost(cover.suppressed)

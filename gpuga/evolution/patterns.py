@@ -10,12 +10,14 @@ import numpy as np
 from deap import base
 from numpy.typing import NDArray
 
+from gpuga.circuits.paths import Costs, plain
 from gpuga.context import Context
 from gpuga.evolution.engine import Evolution, begin, evolve
 from gpuga.evolution.individual import Cost
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.stopping import Stop
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
+from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Backend
 from gpuga.kernels.layout import Pool
 from gpuga.protection import Bound, Found
@@ -52,6 +54,12 @@ class PatternIndividual:
 def same_places(one: PatternIndividual, other: PatternIndividual) -> bool:
     """Whether two individuals are one pattern."""
     return bool(np.array_equal(one.places, other.places))
+
+
+def given_patterns(problem: PlaneProblem, costs: Costs, context: Context) -> list[Mask]:
+    """The patterns that the user gave, completed where they are not safe; they count even when the time is up."""
+    clock = context.clock.finishing()
+    return [by_paths(problem, costs, plain(), start=problem.grid(given), clock=clock) for given in context.start]
 
 
 def costs_in_one_call(

@@ -71,7 +71,7 @@ class TableWorkshop:
 
     def __init__(self, table: Table, context: Context) -> None:
         self.table, self.context = table, context
-        self.levels = tasks_for(table, context.strict)
+        self.levels = tasks_for(table, context.strict, context.clock)
         self.tasks = len(self.levels)
         self.weight: Ints = np.where(table.forced, 0, table.weight)
         self.relaxation: GeneralRelaxation | None = None
@@ -139,8 +139,9 @@ class TableWorkshop:
         """Bound a small table, while others make seeds: what the relaxation suppresses leads further ones."""
         if len(self.table) > SMALL or not self.tasks:
             return
-        relaxation = GeneralRelaxation(self.table)
-        relaxation.tighten(self.context.clock.part(GUIDING), GUIDING_ROUNDS)
+        clock = self.context.clock.part(GUIDING)
+        relaxation = GeneralRelaxation(self.table, clock)
+        relaxation.tighten(clock, GUIDING_ROUNDS)
         self.relaxation, self.lower = relaxation, relaxation.bound
 
     def guided_seeds(self, stream: Stream) -> Iterator[tuple[str, Supports]]:

@@ -22,7 +22,8 @@ from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
 from gpuga.table.table import Ints, Mask, Table
 
-LEVELS_AT_ONCE = 128
+LEVELS_AT_ONCE = 8
+"""Levels between two looks at the clock."""
 
 
 def castro(table: Table, context: Context) -> Found:

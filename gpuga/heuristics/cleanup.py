@@ -10,16 +10,21 @@ import numpy as np
 
 from gpuga.circuits.witness_lists import Levels, WitnessLists, new_lists, show_all, try_to_publish
 from gpuga.compiled import compiled
+from gpuga.context import Clock
 from gpuga.errors import GpugaError
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.safety.network import SECONDARY, Flow, Links, Network
 from gpuga.table.table import Ints, Mask
 
+PLACES_AT_ONCE = 64
+"""Places between two looks at the clock."""
+
 
 def clean_up(problem: PlaneProblem, secondary: Mask, order: Ints | None = None) -> Mask:
     """The pattern without its redundant secondary suppressions (bool[R, C] in and out).
 
-    Places are tried in the given order, by default the heaviest first. The pattern must be safe.
+    Places are tried in the given order, by default the heaviest first, until the problem's time is up. The pattern
+    must be safe.
     """
     links = problem.links(secondary)
     lists = new_lists(len(problem.levels.place), secondary.size)
@@ -35,10 +40,19 @@ def heaviest_first(problem: PlaneProblem, links: Links) -> Ints:
     return places[np.argsort(-problem.weight.ravel()[places], kind="stable")]
 
 
-def publish_redundant(problem: PlaneProblem, links: Links, lists: WitnessLists, order: Ints) -> int:
-    """Publish what is redundant, in order; returns how many cells. `lists` must be up to date."""
+def publish_redundant(
+    problem: PlaneProblem, links: Links, lists: WitnessLists, order: Ints, clock: Clock | None = None
+) -> int:
+    """Publish what is redundant, in order, until the time is up; returns how many cells. `lists` must be up to date."""
+    clock = clock or problem.clock
     room = np.zeros(2 * len(problem.levels.place) + 1, np.int64)
-    return _publish(problem.net, links, problem.flow, problem.levels, lists, order, room)
+    published = 0
+    for begin in range(0, len(order), PLACES_AT_ONCE):
+        if clock.expired():
+            break
+        part = order[begin : begin + PLACES_AT_ONCE]
+        published += _publish(problem.net, links, problem.flow, problem.levels, lists, part, room)
+    return published
 
 
 @compiled

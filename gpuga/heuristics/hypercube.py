@@ -27,11 +27,11 @@ def hypercube(table: Table, context: Context) -> Found:
     """A safe pattern by boxes, the largest levels first, without its redundant cells."""
     plane = plane_of(table)
     if plane is not None:
-        problem = problem_of(plane, context.strict)
+        problem = problem_of(plane, context.strict, context.clock)
         boxed = rectangles(problem, largest_first(problem.levels.need))
-        secondary = by_paths(problem, problem.costs(), plain(), start=boxed, clock=context.clock)
+        secondary = by_paths(problem, problem.costs(), plain(), start=boxed)
         return Found(problem.pattern(secondary), evaluations=1)
-    cover = Cover(table, tasks_for(table, context.strict), context)
+    cover = Cover(table, tasks_for(table, context.strict, context.clock), context)
     order = largest_first(cover.tasks.need)
     cover.boost()
     context.progress.stage("boxes", len(order))
@@ -47,7 +47,7 @@ def largest_first(need: Ints) -> Ints:
 
 
 def rectangles(problem: PlaneProblem, order: Ints, blur: NDArray[np.float64] | None = None) -> Mask:
-    """The union of the cheapest rectangles of the open levels of a plane, taken in order (bool[R, C]).
+    """The union of the cheapest rectangles of the open levels of a plane, taken in order until the time is up.
 
     `blur` float64[n] multiplies the weights of the table's cells, for other rectangles than the usual ones.
     """
@@ -61,7 +61,7 @@ def rectangles(problem: PlaneProblem, order: Ints, blur: NDArray[np.float64] | N
     sign = problem.plane.sign.ravel()[levels.place[order]]
     direction = np.where(levels.forth[order], 1, -1) * sign
     tasks = Tasks(cells.astype(np.int32), direction.astype(np.int8), levels.need[order])
-    _, witnesses = BoxSearch(boxes, table.forced).protect(tasks)
+    _, witnesses = BoxSearch(boxes, table.forced).protect(tasks, problem.clock.expired)
     suppressed = table.forced.copy()
     suppressed[witnesses.cell] = True
     return problem.grid(suppressed)

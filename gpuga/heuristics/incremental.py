@@ -27,8 +27,6 @@ from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
 
 CLEAN_UP = "clean-up"
-LEVELS_AT_ONCE = 16
-"""Levels between two looks at the clock."""
 
 
 def incremental(table: Table, context: Context) -> Found:
@@ -39,11 +37,11 @@ def incremental(table: Table, context: Context) -> Found:
     clean = variant == CLEAN_UP
     plane = plane_of(table)
     if plane is not None:
-        problem = problem_of(plane, context.strict)
+        problem = problem_of(plane, context.strict, context.clock)
         context.progress.stage("cheapest changes", len(problem.levels.place))
         secondary = by_flows(problem, context.clock)
         return Found(problem.pattern(clean_up(problem, secondary) if clean else secondary), evaluations=1)
-    cover = Cover(table, tasks_for(table, context.strict), context)
+    cover = Cover(table, tasks_for(table, context.strict, context.clock), context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
     cover.boost()
     cover.by_lp(order.tolist())
@@ -55,15 +53,17 @@ def incremental(table: Table, context: Context) -> Found:
 def by_flows(problem: PlaneProblem, clock: Clock) -> Mask:
     """Secondary suppressions (bool[R, C]) that meet every level, each by a minimum-cost flow, heavy cells first.
 
-    When the time is up, shortest paths complete the pattern.
+    When the time is up, shortest paths complete the pattern, as far as there is time for an answer.
     """
     links, levels, log = problem.links(), problem.levels, new_log(problem.weight.size)
     order = np.argsort(-problem.weight.ravel()[levels.place], kind="stable")
-    for begin in range(0, len(order), LEVELS_AT_ONCE):
+    for at in range(len(order)):  # a flow in a large table takes a good part of a second
         if clock.expired():
             start = np.asarray(links.kind == SECONDARY)
-            return by_paths(problem, problem.costs(), plain(), order=order, start=start, clean=False)
-        part = order[begin : begin + LEVELS_AT_ONCE]
+            return by_paths(
+                problem, problem.costs(), plain(), order=order, start=start, clean=False, clock=clock.finishing()
+            )
+        part = order[at : at + 1]
         if not _protect(problem.net, links, problem.flow, levels, problem.weight, problem.candidate, log, part):
             raise GpugaError("a level that can be met was not: the minimum-cost flow is at fault")
     return np.asarray(links.kind == SECONDARY)

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.protection import Found
@@ -37,7 +38,12 @@ def pbp_patterns(problem: PlaneProblem, count: int, context: Context) -> list[Ma
         if patterns and context.clock.expired():
             break
         start = _without_lone(problem, _bounded(problem, n))
-        patterns.append(by_paths(problem, costs, taste, start=start, clock=context.clock))
+        try:
+            patterns.append(by_paths(problem, costs, taste, start=start))
+        except OutOfTime:
+            if not patterns:
+                raise
+            break
         context.progress.advance(best=min(problem.cost(p) for p in patterns))
     return patterns
 

@@ -6,14 +6,14 @@ published experiments that is four fifths of the levels of count tables and near
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.circuits.paths import Costs, costs_of
 from gpuga.circuits.witness_lists import Levels
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible, InputError
 from gpuga.safety.flow import extreme, oriented, reachable
 from gpuga.safety.network import Flow, Links, Network, network_of, new_flow, new_links
@@ -32,7 +32,7 @@ class PlaneProblem:
     int64 is what it costs, `base_cost` what cells suppressed beforehand cost anyway. `levels` are the ones
     that `forced` alone does not cover, sliding levels turned into wider fixed ones; `plain_levels` are those
     of them that every safe pattern must meet, so that bounds may lean on them. `flow` is room for the
-    searches of one thread.
+    searches of one thread. `clock` ends whatever works on the problem, unless that has a clock of its own.
     """
 
     plane: Plane
@@ -44,6 +44,7 @@ class PlaneProblem:
     levels: Levels
     plain_levels: Levels
     flow: Flow
+    clock: Clock = field(default_factory=Clock)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,18 +85,18 @@ def plane_problem(table: Table, context: Context) -> PlaneProblem:
             "this method needs a two-dimensional table; hypercube and incremental take any table",
             field="--method",
         )
-    return problem_of(plane, context.strict)
+    return problem_of(plane, context.strict, context.clock)
 
 
-def problem_of(plane: Plane, strict: bool) -> PlaneProblem:
-    """The problem of a plane, or `Infeasible`."""
+def problem_of(plane: Plane, strict: bool, clock: Clock | None = None) -> PlaneProblem:
+    """The problem of a plane, or `Infeasible`; without a clock there is no hurry."""
     problem = with_levels(plane, plain := level_tasks(plane.table, strict))
     everything = problem.forced | problem.candidate
     fixed = _fixed_tasks(plane, plain, everything, strict)
     _refuse_impossible(plane, everything, fixed)
     levels = _open_levels(plane, problem.forced, fixed)
     bounding = levels if fixed is plain else _open_levels(plane, problem.forced, plain)
-    return replace(problem, levels=levels, plain_levels=bounding)
+    return replace(problem, levels=levels, plain_levels=bounding, clock=clock or Clock())
 
 
 def with_levels(plane: Plane, tasks: Tasks) -> PlaneProblem:

@@ -19,7 +19,7 @@ from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.table import Ints, Mask, Table
 
-LEVELS_AT_ONCE = 256
+LEVELS_AT_ONCE = 16
 """Levels between two looks at the clock."""
 
 
@@ -27,7 +27,7 @@ def shortest_path(table: Table, context: Context) -> Found:
     """A safe pattern by shortest paths in the order of the table, cleaned up."""
     problem = plane_problem(table, context)
     context.progress.stage("shortest paths", len(problem.levels.place))
-    secondary = by_paths(problem, problem.costs(), plain(), clock=context.clock)
+    secondary = by_paths(problem, problem.costs(), plain())
     return Found(problem.pattern(secondary), evaluations=1)
 
 
@@ -43,21 +43,23 @@ def by_paths(
 ) -> Mask:
     """Secondary suppressions (bool[R, C]) that contain `start` (before clean-up) and meet every level.
 
-    Levels are protected in the given order, `start` costs nothing. This is also the repair of a pattern.
+    Levels are protected in the given order, `start` costs nothing. This is also the repair of a pattern. Raises
+    `OutOfTime` where the clock, by default the problem's, ends before all levels are met; it may also end the clean-up.
     """
+    clock = clock or problem.clock
     links = problem.links(start)
     count = len(problem.levels.place)
     lists = new_lists(count, problem.weight.size)
     log = new_log(problem.weight.size)
     order = np.arange(count) if order is None else np.asarray(order, np.int64)
     for begin in range(0, count, LEVELS_AT_ONCE):
-        if clock is not None and clock.expired():
+        if clock.expired():
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = order[begin : begin + LEVELS_AT_ONCE]
         if not _protect(problem.net, links, problem.flow, problem.levels, lists, costs, taste, log, part):
             raise GpugaError("a level that can be met was not: the path search is at fault")
     if clean:
-        publish_redundant(problem, links, lists, heaviest_first(problem, links))
+        publish_redundant(problem, links, lists, heaviest_first(problem, links), clock)
     return np.asarray(links.kind == SECONDARY)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.evolution.ordering_ga import OPERATORS, mutate, order_crossover, ordering_ga, ordering_ls
 from gpuga.evolution.orderings import VARIANTS, BoxEvaluator, evaluator_of, items_of
@@ -71,6 +71,7 @@ def test_orderings_cost_the_same_on_every_back_end(hierarchical: int) -> None:
         evaluator = evaluator_of(table, "one-p", Context(backend=backend))
         assert isinstance(evaluator, BoxEvaluator)
         rng = np.random.default_rng(3)
-        by_backend.append(evaluator.costs([rng.permutation(len(evaluator.items)).astype(np.int32) for _ in range(3)]))
+        orders = [rng.permutation(len(evaluator.items)).astype(np.int32) for _ in range(3)]
+        by_backend.append(evaluator.costs(orders, Clock()))
     assert by_backend[0] == by_backend[1]
     assert min(by_backend[0]) > table.cost(table.forced)

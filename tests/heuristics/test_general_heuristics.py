@@ -99,7 +99,7 @@ def test_boxes_take_over_when_the_time_is_up() -> None:
 
 
 def test_without_boxes_the_end_of_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cover, "box_grid", lambda table: None)
+    monkeypatch.setattr(cover, "box_grid", lambda *_: None)
     with pytest.raises(OutOfTime, match="time ran out"):
         incremental(smith3d((6, 5, 4), 0.1, 0.15, 7), Context(clock=Clock(1e-9)))
 
