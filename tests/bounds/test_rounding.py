@@ -178,3 +178,20 @@ def test_a_complemented_place_lowers_both_sides() -> None:
     assert none.key == Rounded(pairs[::-1], np.zeros(0, np.int64)).key
     assert none.key != three.key
     assert none.key != Rounded(pairs, np.array([0])).key
+
+
+def test_combinations_may_share_half_of_their_rows_and_no_more() -> None:
+    parity, slack = np.array([1, 0, 1]), np.array([0.1, 0.1, 0.2])
+    nothing = np.zeros((3, 1), bool)
+    found = odd_combinations(nothing, parity, slack, np.zeros(1), 4)
+    assert [rows.tolist() for rows in found] == [[0, 1], [1, 2]]
+    assert [rows.tolist() for rows in odd_combinations(nothing, parity, slack, np.zeros(1), 1)] == [[0, 1]]
+
+
+def test_a_half_that_asks_for_a_single_place_is_kept() -> None:
+    pairs = tuple(column_cut(*rows) for rows in ((0, 1), (0, 2)))
+    places = np.array([0, 3, 6])
+    (half,) = half_cuts(NET, pairs, places, np.array([0.3, 0.7, 0.2]), 4)
+    assert half.complemented.tolist() == [3]
+    assert half.rhs == 1
+    assert half.coefficients(NET, places).tolist() == [1, 0, 1]
