@@ -9,7 +9,7 @@ import pytest
 
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
-from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, Attacker, Reach, _float, _floats
+from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, ZOOM, Attacker, Reach, _float, _floats
 from gpuga.safety.witness import Witnesses, hold, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.builders import table_from_array
@@ -344,3 +344,42 @@ def test_an_exact_vertex_needs_a_basis() -> None:
     session = attacker._open()
     session.basis = lambda: None  # type: ignore[method-assign]
     assert attacker._vertex(attacker._program()) is None
+
+
+def test_a_program_is_magnified_around_its_exact_point() -> None:
+    """What the point misses of its bounds, in units that are finer by the zoom; prices are enlarged, too."""
+    attacker = everything(one_line([1, 1], [10, 10], ub=np.array([14, INFINITE]), lb=np.array([0, 4])))
+    noted: dict[str, list[list[float]]] = {}
+
+    class Noted:
+        def set_bounds(self, columns, lower, upper):  # type: ignore[no-untyped-def]
+            noted["bounds"] = [lower.tolist(), upper.tolist()]
+
+        def set_rows(self, lower, upper):  # type: ignore[no-untyped-def]
+            noted["rows"] = [lower.tolist(), upper.tolist()]
+
+        def set_cost(self, columns, cost):  # type: ignore[no-untyped-def]
+            noted["cost"] = [columns.tolist(), cost.tolist()]
+
+    attacker._session = Noted()  # type: ignore[assignment]
+    program = attacker._program()
+    priced = (np.array([3, -1], dtype=object), 2)
+    assert attacker._magnify(program, (np.array([7, -7]), 2), priced, 1.0) == ZOOM
+    assert noted["bounds"] == [[-13.5 * ZOOM, -2.5 * ZOOM], [0.5 * ZOOM, np.inf]]
+    assert noted["rows"] == [[0.0], [0.0]]
+    assert noted["cost"] == [[0, 1], [1.5 * ZOOM, -0.5 * ZOOM]]
+    assert attacker._priced.tolist() == [0, 1]
+    # a point that misses a bound by half a unit is magnified no further than to a whole one
+    assert attacker._magnify(program, (np.array([9, -9]), 2), priced, 1.0) == 2.0
+    assert noted["bounds"] == [[-29.0, -3.0], [-1.0, np.inf]]
+    assert attacker._magnify(program, (np.array([5, -4]), 1), priced, ZOOM) == 1.0
+    assert noted["rows"] == [[-1.0], [-1.0]]
+
+
+def test_a_cell_that_cannot_move_has_no_witness_though_others_move() -> None:
+    lines = Lines(np.array([0, 2, 4]), np.arange(4, dtype=np.int32), np.ones(4, np.int64), np.array([20, 20]))
+    table = Table.build(np.full(4, 10), lines, ub=np.array([10, 99, 13, 99]))
+    attacker = everything(table)
+    found = attacker.reach(0, 1, 1)
+    assert (found.attained, found.witness, found.bound) == (0, None, 0)
+    assert attacker.reach(2, 1, 1).attained == 3

@@ -674,3 +674,20 @@ def test_only_one_total_of_all_other_codes_is_a_flat_axis() -> None:
     assert len(loose.code) > 0
     assert options_of(TREE).total < 0
     assert options_of(SEVERAL).total < 0
+
+
+def test_large_coefficients_do_not_wrap_round_to_a_balance() -> None:
+    """A sum of 2**64 is no balance, though it is 0 in 64 bits."""
+    lines = Lines(np.array([0, 1]), np.zeros(1, np.int32), np.array([2**31]), np.zeros(1, np.int64))
+    ground = Ground.of(Table.build(np.zeros(1, np.int64), lines), np.ones(1, bool))
+    assert not hold(ground, many(([0], [2**33], 1)))[0]
+    assert not hold(ground, many(([0], [2**20], 1)))[0]
+
+
+def test_witnesses_in_wide_integers_show_as_much_as_narrow_ones() -> None:
+    table = line_of(10**7, 10**7)
+    for kind in (np.int64, object):
+        shown = evidence_of(table)
+        amounts = np.array([10**6, -(10**6)]).astype(kind)
+        shown.offer(Witnesses(np.array([0, 2]), np.array([0, 1], np.int32), amounts, np.array([1])))
+        assert [shown.reached(0, 1), shown.reached(1, -1)] == [10**6, 10**6]

@@ -302,3 +302,24 @@ def test_solving_back_keeps_free_components_and_ends_where_numbers_grow() -> Non
         _back(begin, column, value, np.zeros(2, np.int64), np.array([0, 1]), np.array([1]), np.array([0, 0, 1025]), 5)
         is None
     )
+
+
+def test_large_changes_are_completed_without_loss() -> None:
+    made = eliminated(1, np.zeros(2, np.int64), np.array([0, 1]), np.array([1, -1]), 2, 99)
+    assert made is not None
+    assert made.completed(np.array([2**35, 2**35])).tolist() == [2**35, 2**35]
+    assert made.completed(np.array([2**51, 2**51])).tolist() == [0, 0]  # too large to be looked at
+
+
+def test_components_are_looked_at_in_parts_only_as_far_as_floats_are_whole() -> None:
+    free = np.array([[1, -1, 0]])
+    assert near(free, np.array([1.0, 1.0, 2.0**50]), 2) == ([2, 2, 2**51], 2)
+    assert near(free, np.array([1.0, 1.0, 2.0**50]), 4) is None
+
+
+def test_a_row_that_says_nothing_new_does_not_end_the_others() -> None:
+    entries = compressed(np.array([[2, 3, 0, 0], [4, 6, 0, 0], [0, 0, 2, 5]]))
+    solved = _hard_rows(*entries, np.array([5, 10, 7]), [0, 1, 2], np.array([0.0, 2.0, 0.0, 3.0]))
+    assert solved is not None
+    assert 2 * solved[0] + 3 * solved[1] == 5
+    assert 2 * solved[2] + 5 * solved[3] == 7
