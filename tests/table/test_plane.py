@@ -192,3 +192,10 @@ def test_a_pattern_is_laid_where_its_cells_lie() -> None:
     assert laid.sum() == pattern.sum()
     assert plane_of(table) is not plane
     assert np.array_equal(plane_of(table).cell, plane.cell)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("lines", [0, 4])
+def test_a_table_without_cells_is_no_plane(lines: int) -> None:
+    empty = np.zeros(0, np.int64)
+    nothing = Lines(np.zeros(lines + 1, np.int64), empty.astype(np.int32), empty, np.zeros(lines, np.int64))
+    assert plane_of(Table.build(empty, nothing)) is None
