@@ -146,7 +146,7 @@ class Program:
         reduced = self.weight << shift
         _subtract(self.start, self.index, self.value, self.scale, fixed, reduced)
         counted = np.where(self.low > 0, reduced, np.where(self.high > 0, np.minimum(reduced, 0), 0))
-        total = sum(fixed[(fixed > 0) & self.asks].tolist()) + sum(counted[counted != 0].tolist())
+        total = sum(fixed[self.asks].tolist()) + sum(counted[counted != 0].tolist())
         self.proof = Proof(total, reduced, shift, self.step)
         bound = -((-total) >> shift)
         return int(-(-bound // self.step) * self.step)

@@ -12,7 +12,17 @@ from numba import njit
 
 from gpuga.bounds.certificate import certify, share
 from gpuga.bounds.cuts import crossing, cut_of, plain_cut, residual_need, stacked, violated_roundings
-from gpuga.bounds.general_cuts import LineCut, Product, half_sums, level_row, reduce, rounded_row, whole_product
+from gpuga.bounds.general_cuts import (
+    LineCut,
+    Product,
+    _half,
+    _statements,
+    half_sums,
+    level_row,
+    reduce,
+    rounded_row,
+    whole_product,
+)
 from gpuga.bounds.knapsack import step
 from gpuga.bounds.lone_cells import LONGEST_LINE, LoneCell, lone_cells
 from gpuga.bounds.program import Program, Proof
@@ -592,3 +602,69 @@ def test_relaxations_of_small_tables_end_at_a_bound_that_holds() -> None:
         relaxation = Relaxation(problem, by_paths(problem, problem.costs(), plain()))
         relaxation.tighten(Clock())
         assert 0 < relaxation.bound <= problem.cost(by_paths(problem, problem.costs(), plain()))
+
+
+def test_levels_that_are_too_large_for_sums_make_no_row() -> None:
+    lines = Lines(np.array([0, 4]), np.arange(4, dtype=np.int32), np.array([1, 1, 1, -1]), np.zeros(1, np.int64))
+    table = Table.build(np.array([1, 1, 1, 3]), lines, status=np.array([1, 0, 0, 0]))
+    y = Product(lines.coef, np.array([0]), np.array([1]))
+
+    def row(need: int) -> LineCut | None:
+        return level_row(table, Tasks(np.array([0], np.int32), np.array([1], np.int8), np.array([need])), 0, y)
+
+    assert row(2**59) is None
+    small = row(2**59 - 2**12)
+    assert small is not None
+    assert small.cell.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("rhs", "kept"), [(49, True), (50, True), (51, False), (0, False)])
+def test_halves_are_in_small_numbers(rhs: int, kept: bool) -> None:
+    cuts = [LineCut(np.array([0, 1]), np.array([40, 60]), part) for part in (rhs, rhs)]
+    half = _half(cuts, np.zeros(2))
+    assert (half is not None) is kept
+    if half is not None:
+        assert (half.cell.tolist(), half.coef.tolist(), half.rhs) == ([0, 1], [min(40, rhs), min(60, rhs)], rhs)
+
+
+def test_a_half_complements_likely_cells_with_odd_coefficients() -> None:
+    cuts = [LineCut(np.array([0, 1, 2]), np.array([1, 2, 1]), 2), LineCut(np.array([0, 2, 3]), np.array([2, 1, 3]), 3)]
+    half = _half(cuts, np.array([0.9, 0.9, 0.9, 0.1]))
+    assert half is not None  # 3 a + 2 b + 2 c + 3 d >= 5, less a
+    assert (half.cell.tolist(), half.coef.tolist(), half.rhs) == ([0, 1, 2, 3], [1, 1, 1, 2], 2)
+    assert half.summed
+    assert half.origin[0] == "half"
+    assert half.origin[1].tolist() == [0]
+    unlikely = _half(cuts, np.zeros(4))
+    assert unlikely is not None
+    assert (unlikely.coef.tolist(), unlikely.rhs) == ([2, 1, 1, 2], 3)
+    assert _half([LineCut(np.array([0]), np.array([1]), 1)], np.ones(1)) is None
+
+
+def test_a_cut_says_what_it_says_in_small_integers_and_that_one_of_its_cells_is_suppressed() -> None:
+    cell, coef = np.array([2, 5]), np.array([7, 4])
+
+    def said(rhs: int, summed: bool = False) -> list[tuple[list[int], int]]:
+        return [(s.coef.tolist(), s.rhs) for s in _statements(LineCut(cell, coef, rhs, summed, ("x",)))]
+
+    assert said(50) == [([7, 4], 50), ([1, 1], 1)]
+    assert said(51) == [([1, 1], 1)]
+    assert said(1) == [([7, 4], 1)]
+    assert said(9, summed=True) == [([7, 4], 9)]
+    assert said(99, summed=True) == []
+    assert [s.origin for s in _statements(LineCut(cell, coef, 9, False, ("x",)))] == [("x",), ("one", ("x",))]
+
+
+def test_how_a_row_was_rounded_is_told_in_the_words_of_the_checker() -> None:
+    row = LineCut(np.array([4, 6, 9]), np.array([5, 7, 2]), 7, origin=("level",))
+    cover = np.array([9])
+    assert row.origin_of_rounding(np.zeros(0, np.int64), 15) == ("level",)
+    assert row.origin_of_rounding(cover, 15) == ("small", ("cover", cover, ("level",)))
+    assert row.origin_of_rounding(cover, 14) == ("small", ("divide", 14, cover, ("level",)))
+    assert row.scale == 7
+    assert LineCut(cover, cover, 0).scale == 1
+    assert LineCut(cover, cover, -3).scale == 1
+    covered = row.rounded(np.array([False, False, True]), 99)
+    assert covered is not None
+    assert (covered.cell.tolist(), covered.coef.tolist(), covered.rhs) == ([4, 6], [1, 1], 1)
+    assert covered.origin[1][1].tolist() == [9]
