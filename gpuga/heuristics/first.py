@@ -36,7 +36,7 @@ MOST_LINES, LONG = 5_000, 0.25
 """Tables without labels and with more lines than this are not searched for dimensions, unless their lines are long (few
 lines for the cells, as in crossings): that takes longer than to do without."""
 
-STRUCTURE_SHARE = 0.25
+STRUCTURE_SHARE = 0.4
 """The share of a limited time in which dimensions are searched for."""
 
 BOXES_AT_ONCE = 2_000
