@@ -11,14 +11,16 @@ import pytest
 from gpuga.errors import InputError, MissingExtra
 from gpuga.files import csv as csv_files
 from gpuga.files import jj as jj_files
+from gpuga.files.atomic import write_whole
 from gpuga.files.csv import parse_sheet
 from gpuga.files.hrc import read_hierarchy
 from gpuga.files.jj import _texts, parse_jj
 from gpuga.files.parquet import _figures, read_arrow, texts_bytes
 from gpuga.files.pattern import check_kind, read_pattern, suppression_words, write_pattern
-from gpuga.files.read import read_source
-from gpuga.table import INFINITE
-from gpuga.table.builders import frame_columns
+from gpuga.files.read import read_source, write_table
+from gpuga.table import INFINITE, Levels
+from gpuga.table.builders import frame_columns, table_from_array
+from gpuga.table.groups import with_groups
 
 JJ = "0\n3\n7 5 5 u 0 100 1 1 0\n3 7 7 s 0 100 0 0 0\n9 12 12 s 0 100 0 0 0\n1\n0 3 : 9 (-1) 7 (1) 3 (1)\n"
 
@@ -209,3 +211,41 @@ def test_a_sheet_may_have_as_many_rows_as_are_possible(monkeypatch: pytest.Monke
     assert parse_sheet("a\n1\n2\n", Path("t.csv")).rows == 2
     with pytest.raises(InputError, match="has more than 2 rows"):
         parse_sheet("a\n1\n2\n3\n", Path("t.csv"))
+
+
+def test_a_claim_of_more_digits_than_any_number_of_cells_is_judged_as_a_claim() -> None:
+    with pytest.raises(InputError, match="claims 1000000000000000000000 cells, at most 10000000 are possible"):
+        parse_jj(JJ.replace("\n3\n", "\n1000000000000000000000\n"), "t.jj")
+
+
+@pytest.mark.parametrize(("text", "what", "line"), [("0\n", "cells", 2), ("0\n1\n0 5 5 u 0 9 1 1 0\n", "equations", 4)])
+def test_a_file_that_ends_before_a_number_lacks_it(text: str, what: str, line: int) -> None:
+    with pytest.raises(InputError, match=f"the number of {what} is missing") as fault:
+        parse_jj(text, "t.jj")
+    assert (fault.value.line, fault.value.field) == (line, what)
+
+
+def test_sums_beyond_exact_arithmetic_are_said_before_they_wrap_round() -> None:
+    large = JJ.replace("7 5 5 u 0 100", f"7 {2**50} 5 u 0 {2**51}").replace("7 (1)", "7 (1000000)")
+    with pytest.raises(InputError, match="the values are too large for exact arithmetic: round them"):
+        parse_jj(large, "t.jj")
+
+
+def test_a_table_with_groups_or_without_dimensions_is_no_csv_file(tmp_path: Path) -> None:
+    level = Levels(*[np.ones(1, np.int64)] * 3)
+    grouped = with_groups(table_from_array([5, 6, 7]), [[0, 1]], level)
+    with pytest.raises(InputError, match="a table with groups cannot be written as CSV"):
+        write_table(grouped, tmp_path / "t.csv")
+    with pytest.raises(InputError, match="a table without dimensions cannot be written as CSV"):
+        write_table(parse_jj(JJ, "t.jj"), tmp_path / "t.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "out", "err"),
+    [("/dev/stdout", "x\n", ""), ("/dev/stderr", "", "x\n"), ("/dev/fd/2", "", "x\n"), ("/dev/null", "", "")],
+)
+def test_what_is_open_already_takes_a_result(name: str, out: str, err: str, capfd: pytest.CaptureFixture[str]) -> None:
+    write_whole(name, "x\n")
+    said = capfd.readouterr()
+    assert (said.out, said.err) == (out, err)

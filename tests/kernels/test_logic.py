@@ -13,6 +13,8 @@ from gpuga.kernels.logic.network import build_network, find_arc, suppressed_coun
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
+from .test_oracle import grid_lines, is_kernel_vector
+
 
 class Net:
     """The network of one random pattern, and the same as a list of arcs."""
@@ -145,3 +147,31 @@ def test_a_box_may_use_up_all_the_room_of_its_cells(axes: int, room: int) -> Non
         assert found.found.all() == found.found.any() == (room >= 5)
         if room >= 5:
             assert set(found.cost.tolist()) == {0 if hidden else 2**axes}
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 6, 8, 12])
+@pytest.mark.parametrize("flat_first", [True, False])
+def test_boxes_of_more_cells_than_there_is_room_for_are_not_found(
+    most: int, flat_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpuga.kernels.layout.MAX_BOX", most)
+    deep, flat = Axis(7, ((6, (4, 5)), (4, (0, 1)), (5, (2, 3)))), Axis(3, ((2, (0, 1)),))
+    axes = [flat, deep] if flat_first else [deep, flat]
+    grid = Grid.of([options_of(axis) for axis in axes])
+    cells = grid.cells
+    tasks = Tasks.of(np.arange(cells), np.ones(cells), np.full(cells, 2))
+    items = np.stack([np.zeros(cells), np.arange(cells)], axis=1).astype(np.int32)
+    room, weights = np.full(cells, 9), np.random.default_rng(1).integers(1, 9, cells)
+    found = get_backend("cpu").cheapest_boxes(
+        np.zeros((1, cells), bool), grid, room, room, tasks, weights, items, False
+    )
+    lines = grid_lines(axes)
+    lengths = set()
+    for q in np.flatnonzero(found.found).tolist():
+        box, _ = found.pool.circuit(q)
+        assert is_kernel_vector(lines, found.pool, q)
+        assert found.cost[q] == weights[box].sum()
+        lengths.add(len(box))
+    assert max(lengths, default=0) <= most
+    assert bool(lengths) == (most >= 4)
+    assert most < 8 or found.found.all()

@@ -215,3 +215,17 @@ def test_witnesses_that_are_proposed_spare_the_search_and_false_ones_do_not() ->
     assert audit(secondary, alone, intervals=False).safe
     assert not audit(secondary, alone, intervals=False, protect_secondary=True).safe
     assert audit(secondary, alone, intervals=False, protect_secondary=True).unsafe == (2,)
+
+
+def test_changes_that_settle_some_cells_each_go_on_as_long_as_there_are_many() -> None:
+    cells = 16
+    lines = Lines(
+        np.arange(0, cells + 1, 2), np.arange(cells, dtype=np.int32), np.ones(cells, np.int64), np.full(8, 40)
+    )
+    level = np.full(cells, 4)
+    table = Table.build(
+        np.full(cells, 20), lines, status=np.ones(cells, np.uint8), levels=Levels(level, level, 0 * level)
+    )
+    attacker = Questions(table, [shift(4, first) for first in range(0, cells, 2)])
+    assert _together(attacker, evidence_of(table), Context(), list(range(cells))) == list(range(12, cells))
+    assert [len(asked) for asked, _, _ in attacker.asked] == [16, 14, 12, 10, 8, 6]

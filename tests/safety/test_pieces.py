@@ -691,3 +691,17 @@ def test_witnesses_in_wide_integers_show_as_much_as_narrow_ones() -> None:
         amounts = np.array([10**6, -(10**6)]).astype(kind)
         shown.offer(Witnesses(np.array([0, 2]), np.array([0, 1], np.int32), amounts, np.array([1])))
         assert [shown.reached(0, 1), shown.reached(1, -1)] == [10**6, 10**6]
+
+
+def test_a_denominator_may_have_half_the_digits_that_are_known() -> None:
+    for digits, denominator in ((28, 8191), (56, 2**27 - 39)):
+        found = _read(np.array([round(Fraction(5 << digits, denominator))], dtype=object), digits)
+        assert found is not None
+        assert (found[0].tolist(), found[1]) == ([5], denominator)
+
+
+def test_a_level_of_nothing_asks_for_a_unit_where_levels_must_be_exceeded() -> None:
+    level = Levels(np.array([0, 0, 0]), np.array([2, 0, 0]), np.zeros(3, np.int64))
+    cells, direction = np.array([0, 0, 1]), np.array([1, -1, 1], np.int8)
+    assert evidence_of(line_of(10, 10, levels=level)).asked(cells, direction).tolist() == [2, 0, 0]
+    assert evidence_of(line_of(10, 10, levels=level), strict=True).asked(cells, direction).tolist() == [3, 1, 0]
