@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +109,7 @@ class Later(Clock):
 
 @dataclass
 class Context:
-    """One run's surroundings; `options` are the method's own settings (population, generations, variant, ...)."""
+    """What every method needs to know of its run; what belongs to one method only stands in its parameters."""
 
     backend: str = "auto"
     lp: str = "auto"
@@ -121,7 +120,6 @@ class Context:
     strict: bool = False
     protect_secondary: bool = False
     whole: bool = False  # the attacker knows that values are whole numbers: only whole circuits prove anything
-    options: Mapping[str, Any] = field(default_factory=dict)
     start: tuple[NDArray[np.bool_], ...] = ()
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
     first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
@@ -130,8 +128,3 @@ class Context:
     def model(self) -> AttackerModel:
         """What the attacker of this run is taken to know."""
         return AttackerModel(self.strict, self.protect_secondary, self.whole)
-
-    def option(self, name: str, default: Any) -> Any:
-        """The method's setting `name`, or the default where the user gave none."""
-        value = self.options.get(name)
-        return default if value is None else value

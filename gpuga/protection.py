@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.declared import Parameters
 from gpuga.errors import InputError
 from gpuga.safety.model import AttackerModel
 from gpuga.table.table import Table
@@ -78,6 +79,7 @@ class Protection:
     bound: Bound | None = None
     model: AttackerModel = field(default_factory=AttackerModel)
     level_zero: str = "exact"
+    parameters: Parameters = field(default_factory=Parameters)
 
     def proof_content(self, path: str | Path) -> bytes:
         """The proof as a file for `path`; `protect` must have been asked for one."""

@@ -33,6 +33,7 @@ from gpuga.heuristics.table_search import TableSearch
 from gpuga.lp.highs import HighsSession
 from gpuga.lp.solver import Answer
 from gpuga.methods import METHODS, find_method
+from gpuga.parameters import OrderingGaParameters, StopParameters
 from gpuga.protection import Found
 from gpuga.safety import boxes
 from gpuga.safety.audit import judge
@@ -207,13 +208,13 @@ def test_orderings_keep_time_back_for_completing_the_best(table: Table, monkeypa
     seen: list[Clock] = []
     of = Stop.of
 
-    def watched(context: Context, generations: int | None, patience: int | None) -> Stop:
+    def watched(context: Context, parameters: StopParameters) -> Stop:
         seen.append(context.clock)
-        return of(context, 1, 1)
+        return of(context, replace(parameters, generations=1, patience=1))
 
     monkeypatch.setattr(Stop, "of", watched)
     clock = Clock(1000.0)
-    ordering_ga(table, Context(clock=clock, options={"variant": "one-p"}))
+    ordering_ga(table, Context(clock=clock), OrderingGaParameters(variant="one-p"))
     assert seen[0].left() < 0.96 * clock.left()
 
 
@@ -275,7 +276,7 @@ def test_a_first_population_of_orderings_is_as_large_as_the_time_allows(
     evaluator = evaluator_of(table, "one-p", Context())
     monkeypatch.setattr(evaluator, "costs", costs)
     monkeypatch.setattr(ordering_ga_module, "evaluator_of", lambda *_: evaluator)
-    found = ordering_ga(table, Context(clock=clock, options={"variant": "one-p"}))
+    found = ordering_ga(table, Context(clock=clock), OrderingGaParameters(variant="one-p"))
     assert asked == [1, 4]
     assert found.evaluations == 5
 

@@ -16,6 +16,7 @@ from gpuga.evolution.circuits import circuits
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.plane_problem import with_levels
+from gpuga.parameters import CircuitsParameters
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.generate import herrington
 from gpuga.table.plane import plane_of
@@ -31,7 +32,7 @@ def main(parent: int) -> None:
     Relaxation(problem, problem.candidate).tighten(Clock())
     clean = clean_up(problem, problem.candidate)
     improve(problem, clean, problem.costs(), 20, 1)
-    circuits(table, Context(backend="cpu", options={"without": ("lp",), "generations": 2, "population": 8}))
+    circuits(table, Context(backend="cpu"), CircuitsParameters(without=("lp",), generations=2, population=8))
 
 
 def _end_with(parent: int) -> None:

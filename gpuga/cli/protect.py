@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuga.cli.method_options import method_options, start_option
 from gpuga.cli.options import (
     READING,
     attacker_options,
@@ -44,36 +45,11 @@ if TYPE_CHECKING:
     help="Solver of linear programs.",
 )
 @seconds_option
-@click.option("--generations", type=click.IntRange(min=1), help="Limit of generations.")
-@click.option("--population", type=click.IntRange(min=1), help="Population size.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option("--variant", metavar="NAME", help="Variant of a method: one-p of ordering-ga, clean-up of incremental.")
-@click.option("--selection", metavar="NAME", help="Selection strategy (genetic algorithms).")
-@click.option("--replacement", metavar="NAME", help="Replacement strategy (genetic algorithms).")
-@click.option(
-    "--no-fallback",
-    is_flag=True,
-    help="Fail (exit code 2) where the solver of --lp is missing, instead of going on with HiGHS.",
-)
-@click.option(
-    "--cuopt-host",
-    metavar="HOST[:PORT]",
-    envvar="CUOPT_REMOTE_HOST",
-    help="A cuOpt server that --lp cuopt asks instead of this machine's GPU (environment: CUOPT_REMOTE_HOST).",
-)
+@method_options
 @attacker_options
 @click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
-@click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
-@click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
-@click.option("--resume", is_flag=True, help="Resume from the checkpoint.")
-@click.option("--patience", type=click.IntRange(min=1), help="Limit of generations without improvement.")
-@click.option(
-    "--improvement-rate",
-    type=click.FloatRange(min=0),
-    metavar="SHARE",
-    help="Stop when the cost improves by less than this share per second.",
-)
-@click.option("--log", type=click.Path(), metavar="FILE", help="Write a line of JSON per generation.")
+@start_option
 @click.option("--proof", type=click.Path(), metavar="FILE", help="Write the proof that gpuga verify checks.")
 @json_option
 @quiet_option
@@ -94,13 +70,15 @@ def protect(
     from gpuga.files.atomic import write_together
     from gpuga.files.pattern import check_kind, pattern_content
     from gpuga.methods import DEFAULT, find_method
+    from gpuga.protect import chosen_parameters
 
     seconds = given.pop("seconds")
     reading = {name: given.pop(name) for name in READING}
     arguments = {"method": DEFAULT} | _arguments(given)
-    options = find_method(arguments["method"]).checked(arguments["options"], start)
-    outputs = {"--out": out, "--json": json_path, "--log": options.get("log"), "--proof": proof}
-    check_places(files_read(reading) | {"--start": start}, outputs, options.get("checkpoint"))
+    parameters, _ = chosen_parameters(find_method(arguments["method"]), arguments["options"], start=start)
+    files = parameters.values(["file"])
+    outputs = {"--out": out, "--json": json_path, "--log": files.get("log"), "--proof": proof}
+    check_places(files_read(reading) | {"--start": start}, outputs, files.get("checkpoint"))
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     check_kind(source, out)
@@ -150,5 +128,5 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `gpuga.protect`: common ones by name, the method's own as options."""
     common = {name: given.pop(name) for name in _COMMON}
     method = given.pop("method")
-    options = {name: value for name, value in given.items() if value not in (None, False)}
+    options = {name: value for name, value in given.items() if value is not None and value is not False}
     return common | ({} if method is None else {"method": method}) | {"options": options}

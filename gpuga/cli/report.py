@@ -51,6 +51,7 @@ def summary(protection: Protection) -> dict[str, Any]:
         "backend": protection.backend,
         "lp": protection.lp,
         "seed": protection.seed,
+        "parameters": protection.parameters.values(),
         "secondary": protection.secondary,
         "cost": table.shown_cost(protection.cost),
         "lower_bound": None if bound is None else table.shown_cost(bound.lower_bound),

@@ -16,9 +16,9 @@ from gpuga.bounds.exact import BY_TREE
 from gpuga.bounds.general_exact import KIND
 from gpuga.bounds.proof_tree import prove
 from gpuga.context import Clock, Context
-from gpuga.errors import InputError, printable
+from gpuga.errors import InputError
 from gpuga.evolution import checkpoint, replacement, selection
-from gpuga.evolution.circuits_ga import INGREDIENTS, POPULATION, REFINED, Circuits, circuits_toolbox, diversity
+from gpuga.evolution.circuits_ga import Circuits, circuits_toolbox, diversity
 from gpuga.evolution.engine import Evolution, begin, evolve
 from gpuga.evolution.individual import Individual
 from gpuga.evolution.plane_workshop import PlaneWorkshop
@@ -28,13 +28,10 @@ from gpuga.evolution.stopping import Stop
 from gpuga.evolution.table_workshop import TableWorkshop
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.kernels import Stream, get_backend
+from gpuga.parameters import CircuitsParameters
 from gpuga.protection import Bound, Found
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
-
-PATIENCE, PATIENCE_WITH_LPS = 20, 6
-"""Without a time limit a run ends after so many generations without improvement; generations of tables that are
-not two-dimensional take longer, because their circuits come from linear programs."""
 
 LEAST_PROOF_SECONDS, MOST_PROOF_SECONDS = 1.0, 20.0
 """How long the exact confirmation of an optimum may take, when the time is up and when there is plenty."""
@@ -42,23 +39,18 @@ LEAST_PROOF_SECONDS, MOST_PROOF_SECONDS = 1.0, 20.0
 SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
 
-SHAPING = ("population", "refined", "without", "selection", "replacement")
-"""Options that shape the evolution; a checkpoint belongs to them."""
-
-STOPPING = ("generations", "patience", "improvement_rate")
-
 MOST_COUNTS = 64_000_000
 """Use counts (population times columns) that are kept at once; larger tables get smaller populations."""
 
 
-def circuits(table: Table, context: Context) -> Found:
-    """The best pattern that evolution finds; ends at proof, or as the options say."""
-    folder = context.options.get("checkpoint")
-    if folder is None:
-        return _circuits(table, context)
-    with checkpoint.claimed(Path(folder)):
-        _refuse_others(Path(folder), checkpoint.fingerprint(table, settings_of(context)))
-        return _circuits(table, context)
+def circuits(table: Table, context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> Found:
+    """The best pattern that evolution finds; ends at proof, or as the parameters say."""
+    if parameters.checkpoint is None:
+        return _circuits(table, context, parameters)
+    folder = Path(parameters.checkpoint)
+    with checkpoint.claimed(folder):
+        _refuse_others(folder, checkpoint.fingerprint(table, settings_of(context, parameters)))
+        return _circuits(table, context, parameters)
 
 
 def _refuse_others(folder: Path, fingerprint: str) -> None:
@@ -69,12 +61,12 @@ def _refuse_others(folder: Path, fingerprint: str) -> None:
         raise InputError(what, path=folder, field="--checkpoint")
 
 
-def _circuits(table: Table, context: Context) -> Found:
+def _circuits(table: Table, context: Context, parameters: CircuitsParameters) -> Found:
     plane = plane_of(table)
     if plane is not None:
-        return _plane_circuits(table, problem_of(plane, context.strict, context.clock), context)
+        return _plane_circuits(table, problem_of(plane, context.strict, context.clock), context, parameters)
     workshop = TableWorkshop(table, context)
-    run = Run(table, workshop, context, table.cost(table.forced))
+    run = Run(table, workshop, context, table.cost(table.forced), parameters)
     run.go()
     bounded = workshop.relaxation
     limit = None
@@ -84,24 +76,23 @@ def _circuits(table: Table, context: Context) -> Found:
     return replace(run.found(table.forced | run.best(), limit), proof=proof)
 
 
-def _plane_circuits(table: Table, problem: PlaneProblem, context: Context) -> Found:
+def _plane_circuits(table: Table, problem: PlaneProblem, context: Context, parameters: CircuitsParameters) -> Found:
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
-    given = settings_of(context)
-    if small(problem) and not any(context.options.get(name) is not None for name in (*SHAPING, *STOPPING)):
-        # whoever sets options of the evolution wants to see it
+    given = settings_of(context, parameters)
+    if small(problem) and not parameters.changed():  # whoever changes parameters of the evolution wants to see it
         context.progress.stage("at once")
         short = at_once(problem, context.clock.part(0.5))
         if short.proven or context.clock.expired():
             kind = BY_TREE if short.proven else "cutting planes"
             limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent(), root=short.root)
-            Reporter(table, context, problem.base_cost).tell_settled(short.cost, short.lower)
+            _reporter(table, context, problem.base_cost, parameters).tell_settled(short.cost, short.lower)
             ended = "interrupt" if context.clock.interrupted else "seconds"
             return Found(problem.pattern(short.best), limit, details={"stopped": "proof" if short.proven else ended})
         context = replace(context, start=(*context.start, problem.pattern(short.best)))
     workshop = PlaneWorkshop(problem, context)
-    run = Run(table, workshop, context, problem.base_cost, given)
+    run = Run(table, workshop, context, problem.base_cost, parameters, given)
     run.go()
     best = run.best().reshape(problem.shape)
     bound = _bound(problem, workshop, problem.cost(best & ~problem.forced), context)
@@ -143,39 +134,38 @@ class Run:
         workshop: PlaneWorkshop | TableWorkshop,
         context: Context,
         base: int = 0,
+        parameters: CircuitsParameters = CircuitsParameters(),
         settings: dict[str, Any] | None = None,
     ) -> None:
-        self.table, self.workshop, self.context = table, workshop, context
-        self.settings = settings or settings_of(context)
+        self.table, self.workshop, self.context, self.parameters = table, workshop, context, parameters
+        self.settings = settings or settings_of(context, parameters)
         self.operators = Circuits(
             workshop,
             context,
             get_backend(context.backend),
             CircuitPool(workshop.tasks, workshop.weight),
             Stream(context.seed, 1),
-            ingredients_off(context),
-            int(context.option("refined", REFINED)),
+            frozenset(parameters.without),
+            parameters.refined,
         )
         self.toolbox = circuits_toolbox(self.operators)
         self._choose_strategies()
-        patience = PATIENCE if isinstance(workshop, PlaneWorkshop) else PATIENCE_WITH_LPS
-        self.stop = Stop.of(context, None, None if context.clock.seconds is not None else patience)
-        self.reporter = Reporter(table, context, base)
-        folder = context.options.get("checkpoint")
-        self.folder = None if folder is None else Path(folder)
+        patience = parameters.patience_for(isinstance(workshop, PlaneWorkshop), context.clock.seconds is not None)
+        self.stop = Stop.of(context, replace(parameters, patience=patience))
+        self.reporter = _reporter(table, context, base, parameters)
+        self.folder = None if parameters.checkpoint is None else Path(parameters.checkpoint)
         self.saved = -SECONDS_BETWEEN
         self.unsaved = False
         self.evolution: Evolution
 
     def _choose_strategies(self) -> None:
         """The user's selection and replacement instead of our own."""
-        context, stream = self.context, self.operators.stream
-        if (name := context.options.get("selection")) is not None:
-            chosen = selection.find_selection(name)
-            self.toolbox.register("select", chosen, stream=stream)
-        if (name := context.options.get("replacement")) is not None:
+        wanted, stream = self.parameters, self.operators.stream
+        if wanted.selection is not None:
+            self.toolbox.register("select", selection.find_selection(wanted.selection), stream=stream)
+        if wanted.replacement is not None:
             distance = lambda a, b: int((a.genes != b.genes).sum())  # noqa: E731
-            self.toolbox.register("survive", replacement.find_replacement(name, stream, distance))
+            self.toolbox.register("survive", replacement.find_replacement(wanted.replacement, stream, distance))
 
     def go(self) -> None:
         """Evolve to the end."""
@@ -196,9 +186,9 @@ class Run:
         return Found(suppressed, bound, self.evolution.generation, self.evolution.evaluations, details)
 
     def _begun(self) -> Evolution:
-        size = int(self.context.option("population", POPULATION))
+        size = self.parameters.population
         population = self.operators.first(size, MOST_COUNTS)
-        if "population" in self.context.options and len(population) < size:
+        if "population" in self.parameters.changed() and len(population) < size:
             said = f"the population is {len(population)} instead of {size}: more would fit neither memory nor time"
             warnings.warn(said, stacklevel=2)
         return begin(population, self.toolbox)
@@ -247,7 +237,7 @@ class Run:
 
     def _resumed(self) -> Evolution | None:
         """The run where its latest checkpoint left it; None if there is none to resume from."""
-        if self.folder is None or not self.context.options.get("resume"):
+        if self.folder is None or not self.parameters.resume:
             return None
         loaded = checkpoint.load(self.folder)
         if loaded is None:
@@ -284,21 +274,20 @@ class Run:
         return evolution
 
 
-def settings_of(context: Context) -> dict[str, Any]:
-    """What shapes a run besides its table: method, attacker, seed, patterns to start from, the evolution's options.
+def _reporter(table: Table, context: Context, base: int, parameters: CircuitsParameters) -> Reporter:
+    return Reporter(table, context, base, parameters.log, parameters.resume)
+
+
+def settings_of(context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> dict[str, Any]:
+    """What shapes a run besides its table: method, attacker, seed, patterns to start from, parameters of the search.
 
     Stops may change from run to run, and so may the machine and what is found first in the time that it has.
     """
     given = [hashlib.sha256(pattern.tobytes()).hexdigest() for pattern in context.start]
-    options = {name: context.options.get(name) for name in SHAPING}
-    attacker = asdict(context.model)
-    return {"method": "circuits", "seed": context.seed, "attacker": attacker, "start": given, "options": options}
-
-
-def ingredients_off(context: Context) -> frozenset[str]:
-    """The ingredients that the option `without` names."""
-    without = frozenset(context.option("without", ()))
-    if unknown := sorted(without - set(INGREDIENTS)):
-        names = ", ".join(INGREDIENTS)
-        raise InputError(f"unknown ingredient {printable(unknown[0])!r}; there are {names}", field="without")
-    return without
+    return {
+        "method": parameters.method,
+        "seed": context.seed,
+        "attacker": asdict(context.model),
+        "start": given,
+        "parameters": parameters.values(["search"]),
+    }

@@ -31,30 +31,28 @@ from gpuga.heuristics.hypercube import rectangles
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Stream, get_backend, layout
+from gpuga.parameters import GapnParameters
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Table
 
-POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT = 20, 200, 30
 
-
-def gapn(table: Table, context: Context) -> Found:
+def gapn(table: Table, context: Context, parameters: GapnParameters = GapnParameters()) -> Found:
     """The best pattern of GAPN's population."""
 
     def prepare(problem: PlaneProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
-        operators = Gapn(problem, context)
+        operators = Gapn(problem, context, parameters)
         return operators.first(), gapn_toolbox(operators), same_places
 
-    return run_to_pattern(table, context, GENERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
 
 
 class Gapn:
     """GAPN's operators on one problem."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
-        self.size = int(context.option("population", POPULATION))
+    def __init__(self, problem: PlaneProblem, context: Context, parameters: GapnParameters) -> None:
+        self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 3)
         self.backend = get_backend(context.backend)
         levels, plane = problem.levels, problem.plane
@@ -70,7 +68,7 @@ class Gapn:
         """Hypercube patterns in random orders of the levels."""
         problem, costs = self.problem, self.problem.costs()
         found = given_patterns(problem, costs, self.context)
-        while len(found) < self.size and not (found and self.context.clock.expired()):
+        while len(found) < self.parameters.population and not (found and self.context.clock.expired()):
             boxed = rectangles(problem, self.stream.permutation(len(problem.levels.place)))
             try:
                 found.append(by_paths(problem, costs, plain(), start=boxed))
@@ -138,8 +136,8 @@ def gapn_toolbox(operators: Gapn) -> base.Toolbox:
     """GAPN as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
     toolbox = new_toolbox()
     toolbox.register("evaluate", partial(evaluate_patterns, operators.backend, operators.problem.weight.ravel()))
-    chosen = operators.context.option("selection", "tournament")
-    toolbox.register("select", selection.find_selection(chosen), stream=operators.stream)
+    chosen = selection.find_selection(operators.parameters.selection)
+    toolbox.register("select", chosen, stream=operators.stream)
     toolbox.register("mate", operators.mate)
     toolbox.register("mutate", operators.mutate)
     toolbox.register("vary", operators.vary, toolbox=toolbox)

@@ -34,31 +34,29 @@ from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Stream, get_backend
+from gpuga.parameters import GenSupParameters
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
-POPULATION, ITERATIONS, WITHOUT_IMPROVEMENT = 20, 20, 10
 BEST, OTHER = 0.75, 0.25
 BOUND_ROUNDS = 10
 
 
-def gensup(table: Table, context: Context) -> Found:
+def gensup(table: Table, context: Context, parameters: GenSupParameters = GenSupParameters()) -> Found:
     """The best pattern of GenSup's population."""
 
     def prepare(problem: PlaneProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
-        operators = GenSup(problem, context)
+        operators = GenSup(problem, context, parameters)
         return operators.first(), gensup_toolbox(operators), same_places
 
-    return run_to_pattern(table, context, ITERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
 
 
 class GenSup:
     """GenSup's operators on one problem."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
-        self.size = int(context.option("population", POPULATION))
-        self.iterations = int(context.option("generations", ITERATIONS))
+    def __init__(self, problem: PlaneProblem, context: Context, parameters: GenSupParameters) -> None:
+        self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 2)
         self.costs: Costs = problem.costs()
         self.iteration = 0
@@ -74,7 +72,7 @@ class GenSup:
                 relaxation.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
                 free = np.where(relaxation.grid(relaxation.x) > 1e-6, 0, problem.weight)
                 patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
-            patterns += pbp_patterns(problem, max(0, self.size - len(patterns)), self.context)
+            patterns += pbp_patterns(problem, max(0, self.parameters.population - len(patterns)), self.context)
         except OutOfTime:
             pass  # there are patterns
         return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])
@@ -145,7 +143,7 @@ class GenSup:
             children = list(toolbox.mate(better, other))
             best = min(children, key=lambda child: int(weight[child.places].sum()))
             cost = int(weight[best.places].sum())
-            if cost < least or self.iteration == self.iterations // 2:
+            if cost < least or self.iteration == self.parameters.generations // 2:
                 children.append(toolbox.mutate(best))
                 least = min(least, cost)
             offspring += children
@@ -158,7 +156,7 @@ class GenSup:
     ) -> list[PatternIndividual]:
         """The best of both, no two of one cost."""
         both = self._of_different_costs([*population, *offspring])
-        order = np.argsort(fitness_of(both), kind="stable")[: self.size]
+        order = np.argsort(fitness_of(both), kind="stable")[: self.parameters.population]
         return [both[z] for z in order]
 
 

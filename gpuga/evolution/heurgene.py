@@ -41,10 +41,11 @@ from gpuga.heuristics.hypercube import rectangles
 from gpuga.heuristics.plane_problem import PlaneProblem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Stream, get_backend
+from gpuga.parameters import HeurGeneParameters
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
-POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT, ATTEMPTS = 10, 1000, 100, 100
+ATTEMPTS = 100
 NEW_PARENTS = 25
 """Pairs that are tried for one mating before the generation goes on without it."""
 
@@ -85,25 +86,24 @@ def dissimilarity(one: HeurGeneIndividual, other: HeurGeneIndividual) -> int:
     return int((one.lists != other.lists).any(axis=1).sum())
 
 
-def heurgene(table: Table, context: Context) -> Found:
+def heurgene(table: Table, context: Context, parameters: HeurGeneParameters = HeurGeneParameters()) -> Found:
     """The best pattern of HeurGene's population."""
 
     def prepare(
         problem: PlaneProblem,
     ) -> tuple[list[HeurGeneIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
-        operators = HeurGene(problem, context)
+        operators = HeurGene(problem, context, parameters)
         same = lambda one, other: dissimilarity(one, other) == 0  # noqa: E731
         return operators.first(), heurgene_toolbox(operators), same
 
-    return run_to_pattern(table, context, GENERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
 
 
 class HeurGene:
     """HeurGene's operators on one problem."""
 
-    def __init__(self, problem: PlaneProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
-        self.size = int(context.option("population", POPULATION))
+    def __init__(self, problem: PlaneProblem, context: Context, parameters: HeurGeneParameters) -> None:
+        self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 4)
         self.weight: Ints = problem.weight.ravel()
         self.cells, of_level = np.unique(problem.levels.place, return_inverse=True)
@@ -123,7 +123,7 @@ class HeurGene:
         """
         problem, costs = self.problem, self.problem.costs()
         found = [self.individual(pattern) for pattern in given_patterns(problem, costs, self.context)]
-        while len(found) < self.size and not (found and self.context.clock.expired()):
+        while len(found) < self.parameters.population and not (found and self.context.clock.expired()):
             try:
                 found.append(self._unlike(found))
             except OutOfTime:
@@ -270,9 +270,9 @@ class Portfolio:
 def heurgene_toolbox(operators: HeurGene) -> base.Toolbox:
     """HeurGene as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
     toolbox = new_toolbox()
-    context = operators.context
-    portfolio = Portfolio(operators.stream, context.options.get("selection"), context.options.get("replacement"))
-    toolbox.register("evaluate", partial(operators.evaluate, get_backend(context.backend)))
+    wanted = operators.parameters
+    portfolio = Portfolio(operators.stream, wanted.selection, wanted.replacement)
+    toolbox.register("evaluate", partial(operators.evaluate, get_backend(operators.context.backend)))
     toolbox.register("select", portfolio.select)
     toolbox.register("mate", operators.mate)
     toolbox.register("mutate", operators.mutate)

@@ -25,6 +25,7 @@ from gpuga.errors import InputError, OutOfTime, printable
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import get_backend
+from gpuga.parameters import ITEMS
 from gpuga.protection import Found
 from gpuga.safety.boxes import box_grid
 from gpuga.safety.evidence import Rule
@@ -32,7 +33,6 @@ from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
 
-VARIANTS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
 GROUPS = 40
 
 Items = list[Ints]
@@ -84,10 +84,8 @@ class Evaluator(Protocol):
 
 def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
     """The evaluator that suits a table."""
-    if variant not in VARIANTS:
-        raise InputError(
-            f"unknown variant {printable(variant)!r}; choose one of {', '.join(VARIANTS)}", field="--variant"
-        )
+    if variant not in ITEMS:
+        raise InputError(f"unknown variant {printable(variant)!r}; choose one of {', '.join(ITEMS)}", field="--variant")
     items = items_of(table, variant, context.strict)
     plane = plane_of(table)
     if plane is not None:

@@ -20,6 +20,7 @@ from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
 from gpuga.kernels import Backend
 from gpuga.kernels.layout import Pool
+from gpuga.parameters import EvolutionParameters
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Ints, Mask, Table
 
@@ -82,8 +83,7 @@ def evaluate_patterns(backend: Backend, weight: Ints, group: Sequence[PatternInd
 def run_to_pattern(
     table: Table,
     context: Context,
-    generations: int,
-    patience: int,
+    parameters: EvolutionParameters,
     prepare: Callable[[PlaneProblem], tuple[list[Any], base.Toolbox, Callable[[Any, Any], bool]]],
     grid: Callable[[Any, tuple[int, int]], Mask],
 ) -> Found:
@@ -94,8 +94,8 @@ def run_to_pattern(
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     context.progress.stage("seeds")
     population, toolbox, similar = prepare(problem)
-    stop = Stop.of(context, generations, patience)
-    reporter = Reporter(table, context, problem.base_cost)
+    stop = Stop.of(context, parameters)
+    reporter = Reporter(table, context, problem.base_cost, parameters.log)
     evolution = begin(population, toolbox, similar)
     context.progress.stage("evolution", stop.generations)
     evolve(evolution, toolbox, stop, partial(_tell, reporter), lambda: None)

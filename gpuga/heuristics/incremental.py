@@ -16,25 +16,21 @@ from gpuga.circuits.paths import Log, new_log, plain
 from gpuga.circuits.witness_lists import Levels
 from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
-from gpuga.errors import GpugaError, InputError, printable
+from gpuga.errors import GpugaError
 from gpuga.heuristics.cleanup import clean_up
 from gpuga.heuristics.plane_problem import PlaneProblem, problem_of
 from gpuga.heuristics.shortest_path import by_paths
+from gpuga.parameters import CLEAN_UP, IncrementalParameters
 from gpuga.protection import Found
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
 
-CLEAN_UP = "clean-up"
 
-
-def incremental(table: Table, context: Context) -> Found:
+def incremental(table: Table, context: Context, parameters: IncrementalParameters = IncrementalParameters()) -> Found:
     """A safe pattern by the incremental attacker, sensitive cells by falling weight."""
-    variant = context.option("variant", "")
-    if variant not in ("", CLEAN_UP):
-        raise InputError(f"unknown variant {printable(variant)!r}; incremental has {CLEAN_UP}", field="--variant")
-    clean = variant == CLEAN_UP
+    clean = parameters.variant == CLEAN_UP
     plane = plane_of(table)
     if plane is not None:
         problem = problem_of(plane, context.strict, context.clock)

@@ -14,17 +14,15 @@ from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.heuristics.plane_problem import PlaneProblem, plane_problem
 from gpuga.heuristics.shortest_path import by_paths
+from gpuga.parameters import PbpParameters
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
-INDIVIDUALS = 20
 
-
-def pbp(table: Table, context: Context) -> Found:
-    """The cheapest of N patterns (option `population`)."""
+def pbp(table: Table, context: Context, parameters: PbpParameters = PbpParameters()) -> Found:
+    """The cheapest of `population` patterns."""
     problem = plane_problem(table, context)
-    count = int(context.option("population", INDIVIDUALS))
-    patterns = pbp_patterns(problem, count, context)
+    patterns = pbp_patterns(problem, parameters.population, context)
     best = min(patterns, key=problem.cost)
     return Found(problem.pattern(best), evaluations=len(patterns))
 

@@ -191,12 +191,13 @@ def test_circuits_in_the_pool_are_certified(plane: Table) -> None:
     from gpuga.evolution.circuits import Run
     from gpuga.evolution.plane_workshop import PlaneWorkshop
     from gpuga.heuristics.plane_problem import plane_problem
+    from gpuga.parameters import CircuitsParameters
     from gpuga.safety.flow import reachable
     from gpuga.safety.tasks import Tasks
 
-    context = Context(options=SHORT)
+    context = Context()
     problem = plane_problem(plane, context)
-    run = Run(plane, PlaneWorkshop(problem, context), context)
+    run = Run(plane, PlaneWorkshop(problem, context), context, 0, CircuitsParameters.of(SHORT))
     run.go()
     pool, levels, grid = run.operators.pool, problem.levels, problem.plane
     arrays = pool.arrays()

@@ -18,6 +18,7 @@ from gpuga.heuristics.incremental import by_flows, incremental
 from gpuga.heuristics.pbp import pbp, pbp_patterns
 from gpuga.heuristics.plane_problem import plane_problem
 from gpuga.heuristics.shortest_path import by_paths, shortest_path
+from gpuga.parameters import IncrementalParameters
 from gpuga.table import INFINITE, Levels, Table
 from gpuga.table.generate import class1, class2, herrington, smith3d
 from tests.brute_force import is_safe
@@ -27,7 +28,7 @@ METHODS = {
     "shortest-path": shortest_path,
     "castro": castro,
     "pbp": pbp,
-    "incremental": lambda table, context: incremental(table, replace(context, options={"variant": "clean-up"})),
+    "incremental": lambda table, context: incremental(table, context, IncrementalParameters(variant="clean-up")),
 }
 
 
