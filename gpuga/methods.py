@@ -176,3 +176,11 @@ def find_method(name: str) -> Method:
             return method
     names = ", ".join(m.name for m in METHODS)
     raise InputError(f"unknown method {printable(name)!r}; choose one of {names}", field="--method")
+
+
+def method_names(methods: str | Sequence[str]) -> list[str]:
+    """Names of methods, from a list or a text with commas; each must exist and occur once."""
+    names = [name.strip() for name in methods.split(",")] if isinstance(methods, str) else list(methods)
+    if not names or not all(names) or len(set(names)) < len(names):
+        raise InputError("give a list of different methods, such as shortest-path,pbp,exact", field="--methods")
+    return [find_method(name).name for name in names]
