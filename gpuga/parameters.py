@@ -155,7 +155,7 @@ class IncrementalParameters(Parameters, method="incremental"):
     """Parameters of `incremental`."""
 
     variant: str | None = parameter(
-        None, f"{CLEAN_UP}: remove redundant suppressions at the end.", choices=(CLEAN_UP,), unset="as published"
+        None, f"Use {CLEAN_UP} to remove redundant suppressions at the end.", choices=(CLEAN_UP,), unset="as published"
     )
 
 

@@ -94,7 +94,7 @@ class Protection:
         return proof_content(self.table, self.suppressed, self.audit.proof, attacked, path, bound)
 
     def write_proof(self, path: str | Path) -> None:
-        """Write the proof that `gpuga verify` checks: for the office's own eyes, as it tells how far cells can move."""
+        """Write the proof that `gpuga verify` checks; confidential, because it shows how far cells can move."""
         from gpuga.files.atomic import write_whole
 
         write_whole(path, self.proof_content(path))

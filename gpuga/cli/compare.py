@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @table_options
-@click.option("--methods", default=",".join(COMPARED), show_default=True, metavar="A,B,C", help="The methods to run.")
-@time_limit("Time limit of each method")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option("--methods", default=",".join(COMPARED), show_default=True, metavar="A,B,C", help="Methods to compare.")
+@time_limit("Time limit for each method")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed.")
 @attacker_options
 @json_option
 @quiet_option
@@ -40,10 +40,10 @@ def compare(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe.
+    """Run several methods on TABLE and compare cost, gap to the best lower bound, time and safety.
 
-    --seconds is the limit of each method, one after the other: the whole takes up to as many times that as there are
-    methods, and the time of reading TABLE.
+    --seconds limits each method, and methods run one after the other: the total time is up to the number of methods
+    times that, plus the time for reading TABLE.
     """
     import gpuga
     from gpuga.cli.places import check_places

@@ -13,6 +13,7 @@ from gpuga.cli.options import (
     files_read,
     json_option,
     notes_on_stderr,
+    protect_secondary_option,
     quiet_option,
     read_options,
     seconds_option,
@@ -26,40 +27,42 @@ if TYPE_CHECKING:
 
 @click.command()
 @table_options
-@click.option("--out", required=True, type=click.Path(), metavar="PATTERN", help="Where the pattern goes.")
 @click.option(
-    "--method", metavar="NAME", help="gpuga methods lists them, and the options of each.  [default: circuits]"
+    "--out", required=True, type=click.Path(), metavar="PATTERN", help="Output file for the pattern: .csv or .parquet."
 )
+@click.option("--method", metavar="NAME", help="Suppression method; gpuga methods lists them.  [default: circuits]")
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
     default="auto",
     show_default=True,
-    help="Where batches of patterns are evaluated.",
+    help="Back end that evaluates populations of patterns.",
 )
 @click.option(
     "--lp",
     type=click.Choice(["auto", "cuopt", "highs"]),
     default="auto",
     show_default=True,
-    help="Solver of linear programs.",
+    help="Solver for linear programs.",
 )
 @seconds_option
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed.")
 @method_options
 @attacker_options
-@click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
+@protect_secondary_option
 @start_option
-@click.option("--proof", type=click.Path(), metavar="FILE", help="Write the proof that gpuga verify checks.")
+@click.option("--proof", type=click.Path(), metavar="FILE", help="Write a proof of safety, which gpuga verify checks.")
 @json_option
 @quiet_option
 def protect(
     out: str, json_path: str | None, proof: str | None, quiet: bool, start: tuple[str, ...], **given: Any
 ) -> None:
-    """Find a safe pattern for TABLE and write it.
+    """Find a safe suppression pattern for TABLE and write it to PATTERN.
 
-    TABLE is a .jj, long .csv or .parquet file. The pattern is the same rows with suppressed values left
-    blank and a column suppression (.jj: index,suppression). What is written has been audited exactly.
+    TABLE is a .jj file, or a .csv or .parquet file with one row per cell. The pattern has the same rows with
+    suppressed values left blank and a column suppression (for .jj: index,suppression). Every pattern is audited in
+    exact arithmetic before it is written. Brackets list the methods that take an option, with their defaults; gpuga
+    methods NAME describes one method.
     """
     import gpuga
     from gpuga.cli.places import check_places
@@ -104,7 +107,9 @@ def protect(
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
-        raise GpugaError("the pattern is safe and written, but the time ended before there was a proof to write")
+        raise GpugaError(
+            "the pattern is safe and was written, but the time limit was reached before there was a proof to write"
+        )
 
 
 def _start(source: Source, path: str) -> Mask:

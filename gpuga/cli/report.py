@@ -137,8 +137,8 @@ def protection_lines(protection: Protection) -> list[str]:
     repaired = f", {protection.repaired} repaired" if protection.repaired else ""
     return [
         f"{protection.method}: {protection.secondary} secondary suppressions, {cost}",
-        f"safe: the exact audit judged all {protection.audit.audited} sensitive cells{repaired}",
-        f"{protection.seconds:.2f} s on {protection.backend}, {protection.lp}, seed {protection.seed}",
+        f"safe: the exact audit checked all {protection.audit.audited} sensitive cells{repaired}",
+        f"{protection.seconds:.2f} s, back end {protection.backend}, LP solver {protection.lp}, seed {protection.seed}",
     ]
 
 
