@@ -70,7 +70,7 @@ class Parameter:
         try:
             found: Any = check(value)
         except (TypeError, ValueError, OverflowError):
-            what = f"{printable(value, 40)!r} is not {needed}, as {method} needs it"
+            what = f"{method} needs {needed}, not {printable(value, 40)!r}"
             raise InputError(what, field=self.flag) from None
         if self.kind in (int, float) and found < self.least:
             raise InputError(f"{found} is too small: {method} needs at least {self.least}", field=self.flag)

@@ -28,7 +28,7 @@ def test_gaps_are_to_the_best_bound_of_all(table: Table) -> None:
 def test_a_method_that_does_not_take_the_table_says_why_and_stops_no_other() -> None:
     comparison = gpuga.compare(smith3d((4, 4, 3), 0.1, 0.1, 1), "castro,hypercube")
     assert comparison.entries[0].protection is None
-    assert "two-dimensional" in comparison.entries[0].fault
+    assert "two-way" in comparison.entries[0].fault
     assert comparison.entries[1].protection is not None
 
 

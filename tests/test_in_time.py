@@ -53,7 +53,7 @@ LITTLE_TO_DO = ("no_level", "no_level_no_total", "lone_equations", "crossed_pair
 
 def takes(method: str, table: Table) -> bool:
     """Whether a method takes a table: some are for two-way tables alone."""
-    return plane_of(table) is not None or "two-dimensional tables:" not in find_method(method).summary
+    return plane_of(table) is not None or "two-way tables:" not in find_method(method).summary
 
 
 class Countdown(Clock):

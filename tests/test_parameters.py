@@ -42,7 +42,7 @@ def test_every_parameter_has_a_valid_default_and_a_meaning_in_one_sentence(cls: 
 def test_parameters_are_checked_when_they_are_made_and_never_change() -> None:
     with pytest.raises(InputError, match="--population: 0 is too small: pbp needs at least 1"):
         PbpParameters(population=0)
-    with pytest.raises(InputError, match="--population: 'None' is not a whole number"):
+    with pytest.raises(InputError, match="--population: pbp needs a whole number, not 'None'"):
         PbpParameters(population=None)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown selection 'dissimilar' of gapn"):
         GapnParameters(selection="dissimilar")

@@ -57,7 +57,7 @@ def _refuse_others(folder: Path, fingerprint: str) -> None:
     """Neither resume from checkpoints of something else nor mix them with our own."""
     owner = checkpoint.owner(folder)
     if owner is not None and owner != fingerprint:
-        what = "its checkpoints are of another table, seed, setting or version: name another folder"
+        what = "its checkpoints belong to another table, seed, parameter or version: name another folder"
         raise InputError(what, path=folder, field="--checkpoint")
 
 
@@ -82,7 +82,7 @@ def _plane_circuits(table: Table, problem: PlaneProblem, context: Context, param
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     given = settings_of(context, parameters)
     if small(problem) and not parameters.changed():  # whoever changes parameters of the evolution wants to see it
-        context.progress.stage("at once")
+        context.progress.stage("exact solution")
         short = at_once(problem, context.clock.part(0.5))
         if short.proven or context.clock.expired():
             kind = BY_TREE if short.proven else "cutting planes"
@@ -189,7 +189,7 @@ class Run:
         size = self.parameters.population
         population = self.operators.first(size, MOST_COUNTS)
         if "population" in self.parameters.changed() and len(population) < size:
-            said = f"the population is {len(population)} instead of {size}: more would fit neither memory nor time"
+            said = f"the population size is reduced from {size} to {len(population)} to save memory and time"
             warnings.warn(said, stacklevel=2)
         return begin(population, self.toolbox)
 
@@ -231,7 +231,7 @@ class Run:
             checkpoint.save(self.folder, run.generation, figures, arrays)
         except OSError as fault:
             if not self.unsaved:
-                said = f"checkpoints cannot be written ({fault.strerror}): the run goes on without them"
+                said = f"checkpoints cannot be written ({fault.strerror}): continuing without them"
                 warnings.warn(said, stacklevel=2)
             self.unsaved = True
 

@@ -35,7 +35,7 @@ class Reporter:
             with open(self.log, mode, encoding="utf-8") as file:
                 file.write(text)
         except OSError as fault:
-            warnings.warn(f"the log cannot be written ({fault.strerror}): the run goes on without it", stacklevel=2)
+            warnings.warn(f"the log cannot be written ({fault.strerror}): continuing without it", stacklevel=2)
             self.log = None
 
     def tell(self, run: Evolution, lower: int, diversity: float, **more: int) -> None:

@@ -63,7 +63,7 @@ def by_disjoint_paths(problem: PlaneProblem, context: Context) -> tuple[Mask, in
             part,
         )
         if count < 0:
-            raise GpugaError("a level that can be met was not: the flow recovery is at fault")
+            raise GpugaError("internal error: the flow recovery missed a level that can be met")
         recovered += count
     return np.asarray(links.kind == SECONDARY), recovered
 

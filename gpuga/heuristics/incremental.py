@@ -61,7 +61,7 @@ def by_flows(problem: PlaneProblem, clock: Clock) -> Mask:
             )
         part = order[at : at + 1]
         if not _protect(problem.net, links, problem.flow, levels, problem.weight, problem.candidate, log, part):
-            raise GpugaError("a level that can be met was not: the minimum-cost flow is at fault")
+            raise GpugaError("internal error: the minimum-cost flow missed a level that can be met")
     return np.asarray(links.kind == SECONDARY)
 
 

@@ -82,7 +82,7 @@ def plane_problem(table: Table, context: Context) -> PlaneProblem:
     plane = plane_of(table)
     if plane is None:
         raise InputError(
-            "this method needs a two-dimensional table; hypercube and incremental take any table",
+            "this method needs a two-way table; hypercube and incremental take any table",
             field="--method",
         )
     return problem_of(plane, context.strict, context.clock)

@@ -57,7 +57,7 @@ def by_paths(
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = order[begin : begin + LEVELS_AT_ONCE]
         if not _protect(problem.net, links, problem.flow, problem.levels, lists, costs, taste, log, part):
-            raise GpugaError("a level that can be met was not: the path search is at fault")
+            raise GpugaError("internal error: the path search missed a level that can be met")
     if clean:
         publish_redundant(problem, links, lists, heaviest_first(problem, links), clock)
     return np.asarray(links.kind == SECONDARY)

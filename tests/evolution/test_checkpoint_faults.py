@@ -146,7 +146,7 @@ def test_a_disk_that_fills_costs_checkpoints_but_not_the_run(
         warnings.simplefilter("always")
         cut = protect(plane, tmp_path / "cut")
     assert [str(note.message) for note in noted if "checkpoint" in str(note.message)] == [
-        "checkpoints cannot be written (No space left on device): the run goes on without them"
+        "checkpoints cannot be written (No space left on device): continuing without them"
     ]
     assert np.array_equal(whole.suppressed, cut.suppressed)
     assert os.listdir(tmp_path / "cut") == []

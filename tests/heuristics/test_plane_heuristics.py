@@ -154,7 +154,7 @@ def test_a_table_that_cannot_be_protected_names_its_cells():
 
 
 def test_other_tables_are_refused_in_one_sentence():
-    with pytest.raises(InputError, match="two-dimensional"):
+    with pytest.raises(InputError, match="two-way"):
         shortest_path(smith3d((4, 4, 4), 0.1, 0.1, 1), Context())
 
 
