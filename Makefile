@@ -3,6 +3,7 @@
 # make mutants  change the code in one place at a time and see whether a test notices
 # make campaign   look for a table, an input or a fault on which a promise fails; an hour or so, goes on where it stopped
 # make bench  run the papers' experiments, a quick look
+# make docs   write the tables of docs/methods.md from the declarations of the parameters
 # make lint, make types   style and types
 # Each creates .venv and installs what it needs; the only thing that must be there is Python 3.11 or newer.
 
@@ -14,7 +15,7 @@ DEMO := demo-out
 WORKERS ?= 1
 CAMPAIGN ?=# options for make campaign, such as --hours 8 --seed 2 --only tables
 
-.PHONY: demo test slow mutants campaign lint types bench clean
+.PHONY: demo test slow mutants campaign docs lint types bench clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
@@ -34,6 +35,9 @@ campaign: $(VENV)/.test
 
 bench: $(VENV)/.core
 	$(BIN)/python -m bench papers --quick
+
+docs: $(VENV)/.core
+	$(BIN)/python docs/make_methods.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gpuga
-from gpuga.evolution.circuits_ga import INGREDIENTS
+from gpuga.parameters import INGREDIENTS
 from gpuga.table.generate import herrington
 from gpuga.table.table import Table
 

@@ -101,11 +101,10 @@ def context_of(run: Run, clock: Clock) -> Context:
     return Context(
         backend=resolved_backend("cpu"),
         lp="highs",
-        solver=resolved_solver("highs", {}),
+        solver=resolved_solver("highs"),
         seed=run.seed,
         clock=clock,
         strict=run.strict,
-        options=run.options,
     )
 
 
@@ -123,7 +122,8 @@ def _measured(run: Run) -> Row:
     result: dict[str, Any] = {}
     begun = time.process_time()
     try:
-        found = find_method(run.method).load()(table, context)
+        method = find_method(run.method)
+        found = method.load(method.checked(run.options))(table, context)
         done = time.process_time()
         suppressed, verdict, repaired = make_safe(table, found.suppressed, replace(context, clock=Clock()), found.proof)
         result = {
@@ -169,7 +169,9 @@ def warm_up(run: Run, seen: set[tuple[str, str]]) -> None:
     kind = run.table.split(":")[0]
     if (run.method, kind) not in seen:
         seen.add((run.method, kind))
-        small = {**run.options, "generations": min(3, run.options.get("generations", 3))}
+        small = dict(run.options)
+        if any(one.name == "generations" for one in find_method(run.method).options):
+            small["generations"] = min(3, run.options.get("generations", 3))
         measured(Run(run.paper, run.experiment, SMALL[kind], run.method, seconds=5.0, strict=run.strict, options=small))
 
 

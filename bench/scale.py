@@ -73,14 +73,15 @@ def measured(name: str, evaluate: bool) -> Figures:
 
 def rates(table: Any) -> Figures:
     """How many orderings of the primaries that unpicking exposes are evaluated in an hour."""
-    from gpuga.context import Context
+    from gpuga.context import Clock, Context
     from gpuga.evolution.orderings import evaluator_of
 
     evaluator = evaluator_of(table, "ku", Context())
     random = np.random.default_rng(1)
     count, clock, cpu = 0, time.monotonic(), time.process_time()
     while time.monotonic() - clock < LONG_ENOUGH:
-        evaluator.costs([random.permutation(len(evaluator.items)).astype(np.int32) for _ in range(EVALUATED)])
+        orders = [random.permutation(len(evaluator.items)).astype(np.int32) for _ in range(EVALUATED)]
+        evaluator.costs(orders, Clock())
         count += EVALUATED
     return {
         "ku": len(evaluator.items),

@@ -22,6 +22,7 @@ __all__ = [
     "Table",
     "__version__",
     "audit",
+    "compare",
     "exposure",
     "lower_bound",
     "protect",
@@ -34,6 +35,7 @@ __all__ = [
 _HOME = {
     "Table": "gpuga.table.table",
     "audit": "gpuga.safety.audit",
+    "compare": "gpuga.compare",
     "exposure": "gpuga.safety.exposure",
     "lower_bound": "gpuga.bounds.exact",
     "protect": "gpuga.protect",
@@ -45,6 +47,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from gpuga.bounds.exact import lower_bound
+    from gpuga.compare import compare
     from gpuga.files.read import read_table, write_table
     from gpuga.protect import protect
     from gpuga.safety.audit import audit
@@ -65,7 +68,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `gpuga.protect` a function: importing the module of that name must not hide it."""
+    """Keeps `gpuga.protect` and `gpuga.compare` functions: importing the modules of these names must not hide them."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):

@@ -69,6 +69,8 @@ def in_time(run: Run, table: Table, context: Context) -> Answer:
         return _shown(table, found, context)
     reading = context.clock.spent()
     first = None if context.clock.seconds is None else _first(table, context)
+    if first is None and context.clock.seconds is not None and context.clock.expired():
+        return _instead(table, context, None)
     working = context
     if first is not None:
         kept = _kept(context.clock, reading, first)
@@ -94,7 +96,11 @@ def _kept(clock: Clock, reading: float, first: First) -> float:
 
 
 def _first(table: Table, context: Context) -> First | None:
-    """The first pattern with its audit; None where there is none, or none that is shown to be safe."""
+    """The first pattern with its audit; None where there is none, or none that is shown to be safe.
+
+    It may use the time of grace as well: nothing would be gained by giving it up at the limit.
+    """
+    context = replace(context, clock=context.clock.graced())
     begun = context.clock.spent()
     try:
         found = first_pattern(table, context)
@@ -182,7 +188,7 @@ def make_safe(
 def _repaired(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Context) -> Mask:
     """More suppressions, so that the cells named become safe; nothing is published."""
     bad = np.array(unsafe, np.int64)
-    all_tasks = requirements_of(table, context.strict)
+    all_tasks = requirements_of(table, context.strict, context.clock)
     levels = all_tasks.subset(np.isin(all_tasks.cell, bad[table.primary[bad]]))
     beforehand = bad[~table.primary[bad]]  # must not be exactly determined: any movement will do
     direction = np.where(unpick(table, table.suppressible)[0][beforehand] > 0, 1, -1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gpuga.context import Progress
-from gpuga.errors import GpugaError, Infeasible, InputError
-from gpuga.methods import find_method
+from gpuga.errors import GpugaError, Infeasible
+from gpuga.methods import COMPARED, method_names
 from gpuga.protect import protect
 from gpuga.protection import Protection
 from gpuga.table.table import Table
@@ -16,7 +16,7 @@ from gpuga.table.table import Table
 
 @dataclass(frozen=True)
 class Entry:
-    """One method's result; `protection` is None where it found none, and `fault` says why."""
+    """One method's result; `protection` is None if it failed, and `fault` says why."""
 
     method: str
     protection: Protection | None
@@ -25,14 +25,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The entries in the order asked for, and the best lower bound that any of them proved."""
+    """The results in the order of the methods, and the best lower bound that any of them proved."""
 
     table: Table
     entries: tuple[Entry, ...]
     lower_bound: int | Fraction | None
 
     def gap(self, entry: Entry) -> float | None:
-        """How far an entry is above the best bound, relative to it; None if that cannot be said."""
+        """The gap of an entry to the best lower bound; None without one."""
         if entry.protection is None or self.lower_bound is None:
             return None
         cost = entry.protection.cost
@@ -43,7 +43,7 @@ class Comparison:
 
 def compare(
     table: Table,
-    methods: Sequence[str],
+    methods: Sequence[str] = COMPARED,
     *,
     seconds: float | None = None,
     seed: int = 0,
@@ -52,14 +52,12 @@ def compare(
     level_zero: str = "exact",
     progress: Progress | None = None,
 ) -> Comparison:
-    """Run each method with the same seed and the same time; a method that fails does not stop the others.
+    """Run each method with the same seed and time limit, and measure all of them against the best lower bound.
 
-    A table that no pattern protects is a fault of the table, and raised.
+    A method that fails does not stop the others; a table for which no safe pattern exists raises `Infeasible`.
     """
-    for name in methods:
-        find_method(name)
     entries = []
-    for name in methods:
+    for name in method_names(methods):
         try:
             found = protect(
                 table,
@@ -78,11 +76,3 @@ def compare(
             entries.append(Entry(name, None, str(fault)))
     bounds = [e.protection.bound.lower_bound for e in entries if e.protection and e.protection.bound]
     return Comparison(table, tuple(entries), max(bounds, default=None))
-
-
-def method_names(text: str) -> list[str]:
-    """Names from a list with commas; each once, none empty."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names) or len(set(names)) < len(names):
-        raise InputError("is a list of different methods such as shortest-path,pbp,exact", field="--methods")
-    return names

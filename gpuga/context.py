@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +75,10 @@ class Clock:
         """A clock for the work that makes an answer out of the best so far: the limit counts, no interrupt does."""
         return Clock(None if self.seconds is None else max(GRACE, self.seconds - self.spent()))
 
+    def graced(self) -> Clock:
+        """A clock that ends a little later: for work that nobody would gain by giving it up at the limit."""
+        return Later(None if self.seconds is None else max(0.0, self.seconds - self.spent()) + GRACE, self)
+
     def spent(self) -> float:
         """Seconds since the start, without those of compilation."""
         return time.monotonic() - self.started - (compiling.seconds() - self.compiled)
@@ -96,9 +99,17 @@ class Clock:
         self._interrupted = True
 
 
+class Later(Clock):
+    """A clock with a limit of its own, which an interrupt of the whole ends as well."""
+
+    def left(self) -> float:
+        """Seconds left; the limit of the whole does not count."""
+        return 0.0 if self.interrupted else float("inf") if self.seconds is None else self.seconds - self.spent()
+
+
 @dataclass
 class Context:
-    """One run's surroundings; `options` are the method's own settings (population, generations, variant, ...)."""
+    """What every method needs to know of its run; what belongs to one method only stands in its parameters."""
 
     backend: str = "auto"
     lp: str = "auto"
@@ -109,7 +120,6 @@ class Context:
     strict: bool = False
     protect_secondary: bool = False
     whole: bool = False  # the attacker knows that values are whole numbers: only whole circuits prove anything
-    options: Mapping[str, Any] = field(default_factory=dict)
     start: tuple[NDArray[np.bool_], ...] = ()
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
     first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
@@ -118,8 +128,3 @@ class Context:
     def model(self) -> AttackerModel:
         """What the attacker of this run is taken to know."""
         return AttackerModel(self.strict, self.protect_secondary, self.whole)
-
-    def option(self, name: str, default: Any) -> Any:
-        """The method's setting `name`, or the default where the user gave none."""
-        value = self.options.get(name)
-        return default if value is None else value

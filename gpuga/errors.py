@@ -33,7 +33,7 @@ class GpugaError(Exception):
 
 
 class InputError(GpugaError):
-    """Bad usage or bad input; `path`, `line` and `field` say where, when known.
+    """Bad usage or bad input; `path`, `line` and `field` (or option) say where, when known.
 
     `cell` is the position of the cell at fault, for readers that know on which line it stood.
     """
@@ -56,7 +56,7 @@ class InputError(GpugaError):
         if line is not None:
             where.append(f"line {line}")
         if field is not None:
-            where.append(f"field {printable(field)}")
+            where.append(printable(field) if field.startswith("--") else f"field {printable(field)}")
         super().__init__(f"{', '.join(where)}: {what}" if where else what)
 
     def at(self, path: str | Path, line: int | None = None) -> InputError:

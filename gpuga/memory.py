@@ -39,7 +39,7 @@ def check_population(table: Table, population: int) -> None:
     each = BYTES_PER_INDIVIDUAL + BYTES_PER_SENSITIVE * len(table.sensitive) + len(table)
     most = int(SHARE * available() / each)
     if population > most:
-        what = f"{population:,} is more than the memory here can hold for this table: at most about {most:,}"
+        what = f"{population:,} is more than the memory of this machine allows for this table: at most about {most:,}"
         raise InputError(what, field="--population")
 
 

@@ -1,148 +1,166 @@
-"""The options of methods: which there are, and what each may be. Unknown ones are refused, never ignored."""
+"""The parameters of every method: the one place of their types, ranges, defaults and meanings.
+
+Imports nothing heavy, because the command line makes its options and its help from these classes.
+"""
 
 from __future__ import annotations
 
-import math
-import operator
-import os
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from gpuga.errors import InputError, printable
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option: a number with a least value, a word of several, words, a text or a flag.
-
-    `kind` is int, float, str, bool or tuple (of words); `needs` names an option without which it means nothing.
-    """
-
-    name: str
-    kind: type
-    least: int = 1
-    choices: tuple[str, ...] = ()
-    needs: str = ""
-    python_only: bool = False
-
-    @property
-    def flag(self) -> str:
-        """Its name on the command line."""
-        return f"--{self.name.replace('_', '-')}"
-
-    def checked(self, value: Any, method: str) -> Any:
-        """The value as its kind, or a sentence that names the option and the method."""
-        try:
-            found: Any = _CHECKS[self.kind](value)
-        except (TypeError, ValueError, OverflowError):
-            what = f"{printable(value, 40)!r} is not {_NAMES[self.kind]}, as {method} needs it"
-            raise InputError(what, field=self.flag) from None
-        if self.kind in (int, float) and found < self.least:
-            raise InputError(f"{found} is below {self.least}, the least that {method} takes", field=self.flag)
-        words: tuple[str, ...] = found if self.kind is tuple else (found,)
-        if self.choices and (unknown := [word for word in words if word not in self.choices]):
-            names = ", ".join(self.choices)
-            what = f"unknown {self.name} {printable(unknown[0])!r} of {method}; choose one of {names}"
-            raise InputError(what, field=self.flag)
-        return found
-
-
-def _finite(value: Any) -> float:
-    number = float(operator.index(value)) if not isinstance(value, float) else value
-    if not math.isfinite(number):
-        raise ValueError
-    return number
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool):
-        raise TypeError
-    return operator.index(value)
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value
-
-
-def _text(value: Any) -> str:
-    text = os.fspath(value)
-    if not isinstance(text, str):
-        raise TypeError
-    return text
-
-
-def _words(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise TypeError
-    return tuple(map(_text, value))
-
-
-_CHECKS: dict[type, Callable[[Any], Any]] = {int: _whole, float: _finite, bool: _flag, str: _text, tuple: _words}
-_NAMES = {
-    int: "a whole number",
-    float: "a finite number",
-    bool: "True or False",
-    str: "a text",
-    tuple: "a list of words",
-}
-
-
-def checked(method: str, known: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were given (None: not given), each as it should be; others are refused."""
-    by_name = {option.name: option for option in known}
-    found = {}
-    for name, value in given.items():
-        if name not in by_name:
-            others = ", ".join(option.flag for option in known)
-            flag = f"--{printable(name).replace('_', '-')}"
-            raise InputError(f"is not an option of {method}, which has {others}", field=flag)
-        if value is not None:
-            found[name] = by_name[name].checked(value, method)
-    for option in (by_name[name] for name in found):
-        if option.needs and found[option.name] and option.needs not in found:
-            raise InputError(f"needs {by_name[option.needs].flag}", field=option.flag)
-    return found
-
+from gpuga.declared import Parameters, parameter
 
 SELECTIONS = ("elite", "roulette", "tournament")
 REPLACEMENTS = ("elite", "kill", "similar")
 ITEMS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
 MUTATIONS = ("swap", "insert", "invert", "self-adaptive")
 INGREDIENTS = ("lp", "variety", "crossover", "redundancy", "destroy", "dissimilarity", "polish")
+CLEAN_UP = "clean-up"
 
-POPULATION = Option("population", int)
-GENERATIONS = Option("generations", int)
-STOPS = (GENERATIONS, Option("patience", int), Option("improvement_rate", float, least=0))
-LOG = Option("log", str)
-ORDERING = Option("variant", str, choices=(*ITEMS, *(f"{items}:{how}" for items in ITEMS for how in MUTATIONS)))
+_POPULATION = "Population size."
+_GENERATIONS = "Maximum number of generations."
+_PATIENCE = "Maximum number of generations without improvement."
+_SELECTION = "Selection strategy."
+_REPLACEMENT = "Replacement strategy."
 
-SOLVER = (Option("no_fallback", bool), Option("cuopt_host", str))
-"""Options of every run: which solver of linear programs it may use."""
 
-CIRCUITS = (
-    POPULATION,
-    *STOPS,
-    Option("selection", str, choices=(*SELECTIONS, "dissimilar")),
-    Option("replacement", str, choices=(*REPLACEMENTS, "dissimilar")),
-    Option("refined", int, least=0, python_only=True),
-    Option("without", tuple, choices=INGREDIENTS, python_only=True),
-    Option("checkpoint", str),
-    Option("resume", bool, needs="checkpoint"),
-    LOG,
-)
-HEURGENE = (
-    POPULATION,
-    *STOPS,
-    Option("selection", str, choices=SELECTIONS),
-    Option("replacement", str, choices=REPLACEMENTS),
-    LOG,
-)
-GENSUP = (POPULATION, *STOPS, LOG)
-GAPN = (POPULATION, *STOPS, Option("selection", str, choices=SELECTIONS), LOG)
-ORDERING_GA = (POPULATION, *STOPS, ORDERING)
-ORDERING_LS = (*STOPS, ORDERING)
-INCREMENTAL = (Option("variant", str, choices=("clean-up",)),)
-PBP = (POPULATION,)
+@dataclass(frozen=True)
+class SolverParameters(Parameters, method="every method"):
+    """Which solver of linear programs a run may use."""
+
+    no_fallback: bool = parameter(
+        False,
+        "Fail (exit code 2) if the solver named by --lp is not available, instead of using HiGHS.",
+        role="machine",
+    )
+    cuopt_host: str | None = parameter(
+        None, "cuOpt server for --lp cuopt, instead of a GPU of this machine.", metavar="HOST[:PORT]", role="machine"
+    )
+
+
+@dataclass(frozen=True)
+class StopParameters(Parameters):
+    """When a search ends, apart from the time limit and a proof of optimality."""
+
+    generations: int | None = parameter(None, _GENERATIONS, metavar="N", unset="no limit", role="stop")
+    patience: int | None = parameter(None, _PATIENCE, metavar="N", unset="no limit", role="stop")
+    improvement_rate: float | None = parameter(
+        None,
+        "Stop when the cost improves by less than this share per second.",
+        least=0,
+        metavar="SHARE",
+        unset="no limit",
+        role="stop",
+    )
+
+
+@dataclass(frozen=True)
+class EvolutionParameters(StopParameters):
+    """What the genetic algorithms over patterns have in common."""
+
+    population: int = parameter(20, _POPULATION, metavar="N")
+    log: str | None = parameter(None, "Write one JSON line per generation to this file.", metavar="FILE", role="file")
+
+
+@dataclass(frozen=True)
+class CircuitsParameters(EvolutionParameters, method="circuits"):
+    """Parameters of `circuits`."""
+
+    PATIENCE, PATIENCE_WITH_LPS = 20, 6
+
+    patience: int | None = parameter(
+        None,
+        _PATIENCE,
+        metavar="N",
+        unset=f"{PATIENCE} (general tables: {PATIENCE_WITH_LPS}, with --seconds: no limit)",
+        role="stop",
+    )
+    population: int = parameter(256, _POPULATION, metavar="N")
+    selection: str | None = parameter(None, _SELECTION, choices=(*SELECTIONS, "dissimilar"), unset="dissimilar")
+    replacement: str | None = parameter(None, _REPLACEMENT, choices=(*REPLACEMENTS, "dissimilar"), unset="dissimilar")
+    refined: int = parameter(
+        4, "Individuals per generation that are improved by destroy and repair.", least=0, python_only=True
+    )
+    without: tuple[str, ...] = parameter(
+        (), "Ingredients to switch off, to measure what each contributes.", choices=INGREDIENTS, python_only=True
+    )
+    checkpoint: str | None = parameter(None, "Save the state of the run in this directory.", metavar="DIR", role="file")
+    resume: bool = parameter(False, "Resume from the latest checkpoint.", needs="checkpoint", role="file")
+
+    def patience_for(self, two_way: bool, limited: bool) -> int | None:
+        """Generations without improvement after which a run ends.
+
+        The automatic value is lower for general tables: their generations take longer, because their circuits come from
+        linear programs.
+        """
+        if self.patience is not None or limited:
+            return self.patience
+        return self.PATIENCE if two_way else self.PATIENCE_WITH_LPS
+
+
+@dataclass(frozen=True)
+class HeurGeneParameters(EvolutionParameters, method="heurgene"):
+    """Parameters of `heurgene`; the defaults are the paper's."""
+
+    generations: int | None = parameter(1000, _GENERATIONS, metavar="N", role="stop")
+    patience: int | None = parameter(100, _PATIENCE, metavar="N", role="stop")
+    population: int = parameter(10, _POPULATION, metavar="N")
+    selection: str | None = parameter(None, _SELECTION, choices=SELECTIONS, unset="drawn from the portfolio")
+    replacement: str | None = parameter(None, _REPLACEMENT, choices=REPLACEMENTS, unset="drawn from the portfolio")
+
+
+@dataclass(frozen=True)
+class GenSupParameters(EvolutionParameters, method="gensup"):
+    """Parameters of `gensup`; the defaults are the paper's."""
+
+    generations: int = parameter(20, _GENERATIONS, metavar="N", role="stop")
+    patience: int | None = parameter(10, _PATIENCE, metavar="N", role="stop")
+
+
+@dataclass(frozen=True)
+class GapnParameters(EvolutionParameters, method="gapn"):
+    """Parameters of `gapn`."""
+
+    generations: int | None = parameter(200, _GENERATIONS, metavar="N", role="stop")
+    patience: int | None = parameter(30, _PATIENCE, metavar="N", role="stop")
+    selection: str = parameter("tournament", _SELECTION, choices=SELECTIONS)
+
+
+@dataclass(frozen=True)
+class OrderingParameters(StopParameters):
+    """What both searches over orderings have in common; a generation evaluates four orderings."""
+
+    generations: int | None = parameter(2500, _GENERATIONS, least=0, metavar="N", role="stop")
+    patience: int | None = parameter(250, _PATIENCE, metavar="N", role="stop")
+    variant: str = parameter(
+        "ku",
+        "Items to order and, after a colon, the mutation operator (otherwise self-adaptive), such as group-k:swap.",
+        choices=(*ITEMS, *(f"{items}:{mutation}" for items in ITEMS for mutation in MUTATIONS)),
+    )
+
+
+@dataclass(frozen=True)
+class OrderingGaParameters(OrderingParameters, method="ordering-ga"):
+    """Parameters of `ordering-ga`."""
+
+    population: int = parameter(10, _POPULATION, metavar="N")
+
+
+@dataclass(frozen=True)
+class OrderingLsParameters(OrderingParameters, method="ordering-ls"):
+    """Parameters of `ordering-ls`."""
+
+
+@dataclass(frozen=True)
+class IncrementalParameters(Parameters, method="incremental"):
+    """Parameters of `incremental`."""
+
+    variant: str | None = parameter(
+        None, f"Use {CLEAN_UP} to remove redundant suppressions at the end.", choices=(CLEAN_UP,), unset="as published"
+    )
+
+
+@dataclass(frozen=True)
+class PbpParameters(Parameters, method="pbp"):
+    """Parameters of `pbp`."""
+
+    population: int = parameter(20, _POPULATION, metavar="N")

@@ -10,12 +10,14 @@ from typing import Any
 
 from gpuga.anytime import in_time
 from gpuga.context import Clock, Context, Progress, Silent
-from gpuga.errors import InputError
+from gpuga.declared import Parameters
+from gpuga.errors import InputError, printable
 from gpuga.kernels.backend import BackendUnavailable, get_backend
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
-from gpuga.methods import DEFAULT, find_method
+from gpuga.methods import DEFAULT, Method, find_method
+from gpuga.parameters import SolverParameters
 from gpuga.protection import Bound, Protection
 from gpuga.safety.audit import Audit, audit, check_pattern
 from gpuga.safety.model import as_judged
@@ -48,6 +50,7 @@ def protect(
     proof: bool = False,
     start: Sequence[Mask] = (),
     options: Mapping[str, Any] | None = None,
+    parameters: Parameters | None = None,
     progress: Progress | None = None,
     clock: Clock | None = None,
 ) -> Protection:
@@ -55,18 +58,19 @@ def protect(
 
     Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. `whole` and
     `level_zero` say what the attacker knows and what cells without levels need (`safety.model`); with `proof` the audit
-    keeps a witness for every protection requirement.
+    keeps a witness for every protection requirement. The method's own parameters are given by name in `options`, or as
+    an object of its class in `gpuga.parameters`.
     """
     chosen = find_method(method)
-    options = chosen.checked(options or {}, start)
-    if "population" in options:
-        check_population(table, options["population"])
+    parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
+    if "population" in parameters.changed():
+        check_population(table, parameters.values()["population"])
     for pattern in start:
         check_pattern(table, pattern)
-    run = chosen.load()
+    run = chosen.load(parameters)
     judged, knows = as_judged(table, whole, level_zero, strict)
     backend = resolved_backend(backend)
-    solver = resolved_solver(lp, options)
+    solver = resolved_solver(lp, wanted)
     lp = solver.name
     context = Context(
         backend=backend,
@@ -78,7 +82,6 @@ def protect(
         strict=strict,
         protect_secondary=protect_secondary,
         whole=knows,
-        options=options,
         start=tuple(start),
     )
     begun = time.monotonic()
@@ -101,7 +104,26 @@ def protect(
         bound=bound,
         model=context.model,
         level_zero=level_zero,
+        parameters=parameters,
     )
+
+
+def chosen_parameters(
+    method: Method, options: Mapping[str, Any], given: Parameters | None = None, start: Sequence[object] = ()
+) -> tuple[Parameters, SolverParameters]:
+    """The method's parameters and those of the solver, from options by name; `given` are the method's as an object."""
+    of_solver = {one.name for one in SolverParameters.declared()}
+    solver = SolverParameters.of({name: value for name, value in options.items() if name in of_solver})
+    own = {name: value for name, value in options.items() if name not in of_solver}
+    parameters = method.checked(own, start)
+    if given is None:
+        return parameters, solver
+    if type(given) is not method.parameters:
+        name = type(given).__name__
+        raise InputError(f"{printable(name)} are not the parameters of {method.name}", field="parameters")
+    if own:
+        raise InputError("give the parameters of the method here or in options, not in both", field="parameters")
+    return given, solver
 
 
 def _with_proof(
@@ -131,13 +153,10 @@ def resolved_backend(name: str) -> str:
         raise InputError(str(fault), field="--backend") from None
 
 
-def resolved_solver(name: str, options: Mapping[str, Any]) -> Solver:
-    """The solver that `name` stands for here, with a warning where it is another one.
-
-    Options: `no_fallback` refuses to go on with another one, `cuopt_host` names a server.
-    """
+def resolved_solver(name: str, wanted: SolverParameters = SolverParameters()) -> Solver:
+    """The solver that `name` stands for here, with a warning where it is another one."""
     try:
-        chosen = choose(name, fallback=not options.get("no_fallback"), host=options.get("cuopt_host"))
+        chosen = choose(name, fallback=not wanted.no_fallback, host=wanted.cuopt_host)
     except SolverUnavailable as fault:
         raise InputError(str(fault), field="--lp") from None
     if chosen.note is not None:

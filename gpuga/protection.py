@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.declared import Parameters
 from gpuga.errors import InputError
 from gpuga.safety.model import AttackerModel
 from gpuga.table.table import Table
@@ -78,6 +79,7 @@ class Protection:
     bound: Bound | None = None
     model: AttackerModel = field(default_factory=AttackerModel)
     level_zero: str = "exact"
+    parameters: Parameters = field(default_factory=Parameters)
 
     def proof_content(self, path: str | Path) -> bytes:
         """The proof as a file for `path`; `protect` must have been asked for one."""
@@ -92,7 +94,7 @@ class Protection:
         return proof_content(self.table, self.suppressed, self.audit.proof, attacked, path, bound)
 
     def write_proof(self, path: str | Path) -> None:
-        """Write the proof that `gpuga verify` checks: for the office's own eyes, as it tells how far cells can move."""
+        """Write the proof that `gpuga verify` checks; confidential, because it shows how far cells can move."""
         from gpuga.files.atomic import write_whole
 
         write_whole(path, self.proof_content(path))

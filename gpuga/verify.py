@@ -750,16 +750,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check a proof that a pattern of suppressions is safe.")
     for name in ("table", "pattern", "proof"):
         parser.add_argument(name)
-    parser.add_argument("--levels", metavar="RULE", help="levels of sensitive cells without: 15%%, 5 or max(1,10%%)")
+    parser.add_argument(
+        "--levels", metavar="RULE", help="levels of sensitive cells without any: 15%%, 5 or max(1,10%%)"
+    )
     parser.add_argument("--weights", choices=("value", "count", "unit", "log"))
     parser.add_argument("--hierarchy", action="append", default=[], metavar="DIM=FILE.hrc")
-    parser.add_argument("--total", action="append", default=[], metavar="[DIM=]CODE", help="the code of totals")
+    parser.add_argument("--total", action="append", default=[], metavar="[DIM=]CODE", help="code of the totals")
     for name in ("ignore", "dimension"):
         parser.add_argument(f"--{name}", action="append", default=[], metavar="COLUMN")
     for name in ("strict", "protect-secondary"):
-        parser.add_argument(f"--{name}", action="store_true", help="accept only proofs against this attacker")
-    parser.add_argument("--whole", choices=("auto", "yes", "no"), default="auto", help="yes: accept no other proofs")
-    parser.add_argument("--level-zero", choices=("exact", "ignore"), default="ignore", help="exact: accept no other")
+        parser.add_argument(f"--{name}", action="store_true", help="require a proof against this attacker")
+    parser.add_argument("--whole", choices=("auto", "yes", "no"), default="auto", help="yes: require such a proof")
+    parser.add_argument(
+        "--level-zero", choices=("exact", "ignore"), default="ignore", help="exact: require such a proof"
+    )
     given = parser.parse_args(arguments)
     try:
         trees = files_by_dimension(given.hierarchy)

@@ -7,6 +7,7 @@ model, or ends in no answer, is solved again from scratch before it is believed.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,16 @@ class HighsSession:
         """Solve the model as it stands, warm from the last basis, and cold where that yields no answer."""
         if not self._warm:
             self._model.clearSolver()
+        until = time.monotonic() + seconds
         answer = self._run(seconds)
         if answer.status is Status.FAILED or (answer.status is Status.INFEASIBLE and self._solved_before):
             self._model.clearSolver()
-            answer = self._run(seconds)
+            answer = self._run(max(0.0, until - time.monotonic()))
         self._solved_before = True
         return answer
 
     def _run(self, seconds: float) -> Answer:
-        limit = self._model.getRunTime() + seconds if seconds < float("inf") else float("inf")
+        limit = self._model.getRunTime() + max(0.0, seconds)  # a limit below zero would be refused, and none set
         self._model.setOptionValue("time_limit", limit)
         self._model.run()
         status = _status(self._highspy, self._model.getModelStatus())

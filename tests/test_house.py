@@ -91,9 +91,10 @@ def test_every_dependency_says_why() -> None:
 
 
 def test_public_names_stay_functions() -> None:
+    import gpuga.compare as _other  # noqa: F401
     import gpuga.protect as _module  # importing the module must not hide the function  # noqa: F401
 
-    for name in ("read_table", "protect", "audit", "lower_bound", "exposure"):
+    for name in ("read_table", "protect", "compare", "audit", "lower_bound", "exposure"):
         assert callable(getattr(gpuga, name)), name
 
 

@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from gpuga.bounds.general_relaxation import GeneralRelaxation
 
 import gpuga
 from gpuga import anytime
 from gpuga.anytime import in_time, make_safe
+from gpuga.circuits.cover import Cover
+from gpuga.circuits.joint_change import JointChange
+from gpuga.circuits.path_cover import by_paths, clean_up
+from gpuga.circuits.paths import plain
 from gpuga.context import GRACE, Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
 from gpuga.evolution import circuits_ga
+from gpuga.evolution import ordering_ga as ordering_ga_module
+from gpuga.evolution.engine import begin, evolve, new_toolbox
+from gpuga.evolution.individual import Individual
 from gpuga.evolution.ordering_ga import ordering_ga
+from gpuga.evolution.orderings import evaluator_of
 from gpuga.evolution.stopping import Stop
+from gpuga.heuristics import cleanup
+from gpuga.heuristics.table_search import TableSearch
+from gpuga.lp.highs import HighsSession
+from gpuga.lp.solver import Answer
 from gpuga.methods import METHODS, find_method
+from gpuga.parameters import OrderingGaParameters, StopParameters
+from gpuga.problem.general import requirements_of
+from gpuga.problem.two_way import two_way_problem
 from gpuga.protection import Found
+from gpuga.safety import boxes
 from gpuga.safety.audit import judge
+from gpuga.safety.evidence import Evidence
+from gpuga.safety.proofs import cheap_proofs
+from gpuga.safety.tasks import Tasks
 from gpuga.table import Table
 from gpuga.table.plane import plane_of
+from gpuga.table.table import Levels
 from tests.support.linked_tables import linked_table
 from tests.support.small_tables import random_table
 
@@ -30,7 +53,7 @@ LITTLE_TO_DO = ("no_level", "no_level_no_total", "lone_equations", "crossed_pair
 
 def takes(method: str, table: Table) -> bool:
     """Whether a method takes a table: some are for two-way tables alone."""
-    return plane_of(table) is not None or "two-dimensional tables:" not in find_method(method).summary
+    return plane_of(table) is not None or "two-way tables:" not in find_method(method).summary
 
 
 class Countdown(Clock):
@@ -185,13 +208,13 @@ def test_orderings_keep_time_back_for_completing_the_best(table: Table, monkeypa
     seen: list[Clock] = []
     of = Stop.of
 
-    def watched(context: Context, generations: int | None, patience: int | None) -> Stop:
+    def watched(context: Context, parameters: StopParameters) -> Stop:
         seen.append(context.clock)
-        return of(context, 1, 1)
+        return of(context, replace(parameters, generations=1, patience=1))
 
     monkeypatch.setattr(Stop, "of", watched)
     clock = Clock(1000.0)
-    ordering_ga(table, Context(clock=clock, options={"variant": "one-p"}))
+    ordering_ga(table, Context(clock=clock), OrderingGaParameters(variant="one-p"))
     assert seen[0].left() < 0.96 * clock.left()
 
 
@@ -202,3 +225,179 @@ def test_seeds_are_mixed_only_as_far_as_the_time_allows(share: float, monkeypatc
     table = some_tables()[1]
     found = gpuga.protect(table, "circuits", clock=Clock(1000.0), options={"generations": 1, "population": 20})
     assert found.audit.safe
+
+
+class Looked(Clock):
+    """A clock without an end that counts the looks at it."""
+
+    def __init__(self) -> None:
+        super().__init__(1000.0)
+        self.seen = 0
+
+    def left(self) -> float:
+        self.seen += 1
+        return 500.0
+
+
+def some_plane() -> Table:
+    return random_table(np.random.default_rng(5), (9, 9), sensitive=0.25)
+
+
+def test_a_clean_up_of_a_plane_ends_with_the_time_and_leaves_a_safe_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cleanup, "PLACES_AT_ONCE", 1)
+    table = some_plane()
+    problem = two_way_problem(table, Context())
+    over = replace(problem, clock=Countdown(1))
+    cleaned, partly = clean_up(problem, problem.candidate), clean_up(over, problem.candidate)
+    assert cleaned.sum() < partly.sum()
+    assert judge(table, problem.pattern(partly), Context().model).safe
+
+
+def test_paths_mind_the_clock_of_their_problem() -> None:
+    problem = two_way_problem(some_plane(), Context(clock=Countdown(0)))
+    with pytest.raises(OutOfTime):
+        by_paths(problem, problem.costs(), plain())
+    assert by_paths(problem, problem.costs(), plain(), clock=Clock()).any()
+
+
+@pytest.mark.parametrize("table", some_tables(), ids=["two-way", "three-way", "linked"])
+def test_a_first_population_of_orderings_is_as_large_as_the_time_allows(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    clock = Clock(1000.0)
+
+    def costs(orderings: Sequence[object], clock_: Clock) -> list[int]:
+        asked.append(len(orderings))
+        if sum(asked) >= 5:
+            clock.interrupt()
+        return [1] * len(orderings)
+
+    evaluator = evaluator_of(table, "one-p", Context())
+    monkeypatch.setattr(evaluator, "costs", costs)
+    monkeypatch.setattr(ordering_ga_module, "evaluator_of", lambda *_: evaluator)
+    found = ordering_ga(table, Context(clock=clock), OrderingGaParameters(variant="one-p"))
+    assert asked == [1, 4]
+    assert found.evaluations == 5
+
+
+def test_a_generation_that_the_end_of_the_time_catches_is_left_out() -> None:
+    def late(population: Sequence[object]) -> list[object]:
+        raise OutOfTime("no time")
+
+    one = Individual([0])
+    one.fitness.values = (7,)
+    toolbox = new_toolbox()
+    toolbox.register("vary", late)
+    run = begin([one], toolbox)
+    stop = Stop(Context(), None, None)
+    assert evolve(run, toolbox, stop, lambda _: None, lambda: None).best.fitness.values == (7,)
+    assert stop.why == "seconds"
+
+
+def test_boxes_are_given_until_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxes, "BOXES_AT_ONCE", 1)
+    table = some_tables()[1]
+    grid, tasks = boxes.box_grid(table), requirements_of(table, False)
+    assert grid is not None
+    search = boxes.BoxSearch(grid, table.forced)
+    covered, witnesses = search.protect(tasks, Countdown(2).expired)
+    assert not covered[2:].any()
+    assert len(witnesses) == covered.sum()
+    assert search.protect(tasks)[0][2:].any()
+
+
+def test_rows_of_a_relaxation_are_collected_until_the_time_is_up() -> None:
+    table = some_tables()[2]
+    clock = Looked()
+    GeneralRelaxation(table, clock)
+    assert clock.seen == len(table.lines)
+    assert GeneralRelaxation(table, Countdown(0)).bound == 0
+
+
+def test_sliding_levels_are_laid_out_in_time() -> None:
+    table = some_tables()[2]
+    levels = Levels(*(np.zeros(len(table), np.int64),) * 2, np.where(table.primary, 1, 0).astype(np.int64))
+    sliding = replace(table, levels=levels)
+    assert len(requirements_of(sliding, False))
+    with pytest.raises(OutOfTime):
+        requirements_of(sliding, False, Countdown(0))
+
+
+def test_nothing_is_begun_when_the_time_ended_before_a_first_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anytime, "first_pattern", never)
+    clock = Countdown(1)
+
+    def refuse(table: Table, context: Context) -> Found:
+        raise AssertionError("there is no time for it")
+
+    with pytest.raises(OutOfTime):
+        in_time(refuse, some_tables()[1], Context(clock=clock))
+
+
+def test_a_first_pattern_has_the_time_of_grace_as_well() -> None:
+    clock = Clock(0.0)
+    assert clock.expired()
+    assert 0 < clock.graced().left() <= GRACE
+    assert 0 < clock.graced().part(0.5).left() <= GRACE / 2
+    assert Clock().graced().left() == float("inf")
+    clock.interrupt()
+    assert clock.graced().expired()
+
+
+def test_a_local_search_asks_its_programs_for_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    solve = HighsSession.solve
+
+    def watched(self: HighsSession, seconds: float = float("inf")) -> Answer:
+        asked.append(seconds)
+        return solve(self, seconds)
+
+    table = some_tables()[2]
+    cover = Cover(table, requirements_of(table, False), Context())
+    cover.by_lp(range(len(cover.tasks)))
+    leans = [c[0][~table.forced[c[0]]].astype(np.int64) for c in cover.circuit if c is not None]
+    monkeypatch.setattr(HighsSession, "solve", watched)
+    TableSearch(table, cover.tasks, leans, 1).run(20, Looked())
+    assert asked
+    assert max(asked) <= 500.0
+
+
+def test_changes_for_groups_take_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def find(self: JointChange, tasks: Tasks, suppressed: object, seconds: float = float("inf")) -> None:
+        asked.append(seconds)
+
+    monkeypatch.setattr(JointChange, "find", find)
+    table = some_tables()[2]
+    cover = Cover(table, requirements_of(table, False), Context(clock=Looked()))
+    left = list(range(len(cover.tasks)))
+    cover._in_groups(left)
+    cover._alone(0)
+    assert asked
+    assert max(asked) <= 500.0
+
+
+def test_dimensions_are_searched_for_until_the_time_is_up() -> None:
+    labelled = random_table(np.random.default_rng(3), (4, 4, 3), sensitive=0.2)
+    bare = replace(labelled, grid=None)
+    with pytest.raises(OutOfTime):
+        boxes.box_grid(bare, Countdown(0).expired)
+    assert boxes.box_grid(bare) is not None  # nothing was remembered
+    again = replace(labelled, grid=None)
+    found = gpuga.protect(again, "hypercube", clock=Clock(1000.0))
+    assert found.audit.safe
+
+
+def test_cheap_proofs_and_initial_exposure_end_with_the_time() -> None:
+    table = some_tables()[1]
+    everything = table.suppressible.copy()
+    evidence = Evidence(table, everything, Context().model)
+    before = evidence.unsettled(evidence.rule.cells)
+    cheap_proofs(table, everything, evidence, table.sensitive, Countdown(0).expired)
+    assert evidence.unsettled(evidence.rule.cells) == before
+    cheap_proofs(table, everything, evidence, table.sensitive)
+    assert len(evidence.unsettled(evidence.rule.cells)) < len(before)
+    late = gpuga.exposure(table, context=Context(clock=Countdown(0)))
+    assert set(gpuga.exposure(table).exposed) <= set(late.exposed)

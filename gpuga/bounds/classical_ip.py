@@ -45,7 +45,7 @@ def classical_ip(table: Table, context: Context) -> Found:
 
 def modified_ip(table: Table, context: Context) -> Found:
     """The cheapest pattern by the model over the initially exposed primaries; others may be left exposed."""
-    return _solve(table, initially_exposed(table, strict=context.strict), context)
+    return _solve(table, initially_exposed(table, strict=context.strict, expired=context.clock.expired), context)
 
 
 def _solve(table: Table, considered: Ints, context: Context) -> Found:

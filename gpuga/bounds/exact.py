@@ -7,6 +7,7 @@ import numpy as np
 from gpuga.bounds.incumbent import BY_CUTS
 from gpuga.bounds.search import Search, master_of, repair_of
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import TwoWayProblem
@@ -19,7 +20,7 @@ NOTHING = "nothing to protect"
 
 def exact(table: Table, context: Context) -> Found:
     """The cheapest safe pattern, proven, or the best one found with its gap when the time is up."""
-    return solve(problem_for(table, context.strict), context)
+    return solve(problem_for(table, context.strict, context.clock), context)
 
 
 def solve(problem: TwoWayProblem | GeneralProblem, context: Context) -> Found:
@@ -29,8 +30,7 @@ def solve(problem: TwoWayProblem | GeneralProblem, context: Context) -> Found:
         return Found(problem.pattern(nothing), Bound(problem.base_cost, NOTHING))
     search = Search(problem, context)
     search.run()
-    pattern = problem.pattern(search.best.reshape(problem.weight.shape))
-    return Found(pattern, search.proven_bound(), search.nodes, search.patterns, search.details)
+    return Found(problem.pattern(search.best), search.proven_bound(), search.nodes, search.patterns, search.details)
 
 
 def lower_bound(
@@ -43,7 +43,7 @@ def lower_bound(
     """
     context = context or Context()
     table, _ = as_judged(table, whole, level_zero, context.strict)
-    return bound(problem_for(table, context.strict), context)
+    return bound(problem_for(table, context.strict, context.clock), context)
 
 
 def bound(problem: TwoWayProblem | GeneralProblem, context: Context) -> Bound:
@@ -53,7 +53,10 @@ def bound(problem: TwoWayProblem | GeneralProblem, context: Context) -> Bound:
     if isinstance(problem, TwoWayProblem):
         if not len(problem.plain_levels.place):
             return Bound(problem.base_cost, NOTHING, context.clock.spent())
-        first = repair_of(problem, context).first(0, context.clock)
+        try:
+            first = repair_of(problem, context).first(0, context.clock)
+        except OutOfTime:
+            return Bound(problem.base_cost, "what is suppressed beforehand", context.clock.spent())
     master = master_of(problem, first)
     master.tighten(context.clock)
     return Bound(problem.base_cost + master.bound, BY_CUTS, context.clock.spent(), root=master)

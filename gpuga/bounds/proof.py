@@ -99,7 +99,7 @@ class CutRows:
         reduced = weight << shift
         _subtract(self.start, self.index, self.value, self.scale, fixed, reduced)
         counted = np.where(low > 0, reduced, np.where(high > 0, np.minimum(reduced, 0), 0))
-        total = sum(fixed[(fixed > 0) & self.asks].tolist()) + sum(counted[counted != 0].tolist())
+        total = sum(fixed[self.asks].tolist()) + sum(counted[counted != 0].tolist())
         return Proof(total, reduced, shift, step)
 
 

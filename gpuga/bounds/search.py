@@ -8,6 +8,7 @@ what the others leave.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -115,7 +116,10 @@ class Search(Best):
 
     def _first(self, repair: Repair) -> list[Mask]:
         """A few patterns from nothing, and those that the user gave, completed."""
-        clock, found = self.context.clock, [repair.given(given) for given in self.context.start]
+        clock, found = self.context.clock, []
+        for given in self.context.start:
+            with suppress(OutOfTime):
+                found.append(repair.given(given, clock.finishing()))
         further = clock.part(SHARE_OF_STARTS)
         for attempt in range(repair.starts):
             try:

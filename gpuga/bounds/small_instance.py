@@ -6,6 +6,8 @@ a count, none is a time, so that the outcome does not depend on the machine.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from gpuga.bounds.cut import first_of
@@ -16,6 +18,7 @@ from gpuga.bounds.repair.paths import PathRepair
 from gpuga.bounds.search import master_of
 from gpuga.bounds.tree import prove
 from gpuga.context import Clock
+from gpuga.errors import OutOfTime
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Mask
 
@@ -44,7 +47,8 @@ def solve_small(problem: TwoWayProblem, clock: Clock) -> Best:
     master = found.master
     master.tighten(clock)
     for attempt in range(repair.guided_starts):
-        found.offer(repair.guided(master.point(), attempt, None))
+        with suppress(OutOfTime):  # there is a pattern
+            found.offer(repair.guided(master.point(), attempt, None))
     for _ in range(ROUNDS):
         found.raise_lower(master.bound)
         if found.proven:

@@ -68,7 +68,7 @@ class Cover:
         self.suppressed = (table.forced if suppressed is None else suppressed | table.forced).copy()
         self.circuit: list[Circuit | None] = [None] * len(tasks)
         self.users: dict[int, set[int]] = {}
-        grid = box_grid(table)
+        grid = box_grid(table, self._leaving)
         self.boxes = None if grid is None else BoxSearch(grid, self.suppressed)
         self._change: CheapestChange | None = None
         self._failed: dict[int, int] = {}
@@ -98,21 +98,26 @@ class Cover:
         for begin in range(0, len(order), BOXES_AT_ONCE):
             self._leave_in_time()
             part = order[begin : begin + BOXES_AT_ONCE]
-            covered, witnesses = self.boxes.protect(self.tasks.subset(part))
+            covered, witnesses = self.boxes.protect(self.tasks.subset(part), self._leaving)
             for w, task in enumerate(part[covered].tolist()):
                 self._assign(task, witnesses.one(w))
                 self.suppressed[witnesses.one(w)[0]] = True
 
+    def _leaving(self) -> bool:
+        """Whether the time is over and there is a safe pattern already."""
+        return self.context.first is not None and self.context.clock.expired()
+
     def _leave_in_time(self) -> None:
-        """Give up when the time is over and there is a safe pattern already."""
-        if self.context.first is not None and self.context.clock.expired():
+        if self._leaving():
             raise OutOfTime("time ran out before the pattern was complete; allow more with --seconds")
 
     def inside(self, order: Iterable[int]) -> None:
         """Give the open tasks, in order, what the attacker's LP finds inside the pattern; nothing is suppressed."""
-        attacker = Attacker(self.table, self.suppressed, self.context.solver)
+        attacker = Attacker(self.table, self.suppressed, self.context.solver, self.context.clock.expired)
         left = [t for t in order if self.circuit[t] is None]
         for task in left:
+            if self.context.clock.expired():
+                return
             if self.circuit[task] is None and (witness := self._within(task, attacker)) is not None:
                 self._use(witness, [t for t in left if self.circuit[t] is None])
 
@@ -141,7 +146,7 @@ class Cover:
         self.by_boxes(left)
         left = [t for t in left if self.circuit[t] is None]
         if left and not self.context.clock.expired():
-            everything = Attacker(self.table, self.table.suppressible)
+            everything = Attacker(self.table, self.table.suppressible, expired=self.context.clock.expired)
             left = self._one_by_one(left, lambda task: self._within(task, everything))
         return left
 
@@ -173,7 +178,7 @@ class Cover:
         missed: list[int] = []
         while left and not self.context.clock.expired() and not self.context.whole:
             group = self._group(left, GROUP)
-            witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed)
+            witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed, self.context.clock.left())
             if witness is not None:
                 left = self._take(witness, left)
             short = [t for t in group if self.circuit[t] is None]
@@ -209,7 +214,8 @@ class Cover:
         hidden = int(self.suppressed.sum())
         questions = LP_WORK // max(hidden, 1) ** 2
         if hidden <= MOST_FOR_LP:
-            published += self._clean_up_pass(Attacker(self.table, self.suppressed, self.context.solver), questions)
+            attacker = Attacker(self.table, self.suppressed, self.context.solver, self.context.clock.expired)
+            published += self._clean_up_pass(attacker, questions)
         return published
 
     def _clean_up_pass(self, attacker: Attacker | None, questions: int) -> int:
@@ -301,6 +307,8 @@ class Cover:
         """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none."""
         cell, _, need = self._question(task)
         for per_line, most, pieces in NEIGHBOURHOODS:
+            if self.context.clock.expired():
+                return None
             near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
             change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
             if (witness := self._find(change, task)) is not None:
@@ -316,7 +324,8 @@ class Cover:
 
     def _alone(self, task: int) -> Witnesses | None:
         """The cheapest change of the whole table for one task."""
-        witness = self._joint.find(self.tasks.subset(np.array([task])), self.suppressed)
+        clock = self.context.clock
+        witness = self._joint.find(self.tasks.subset(np.array([task])), self.suppressed, clock.left())
         return witness if self._counts(witness) else None
 
     def _cheapest(self, task: int) -> Witnesses | None:
@@ -326,7 +335,8 @@ class Cover:
         witness = self._find(self._change, task)
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
-            witness = self._within(task, Attacker(self.table, self.table.suppressible))
+            expired = self.context.clock.expired
+            witness = self._within(task, Attacker(self.table, self.table.suppressible, expired=expired))
         return witness
 
     def _question(self, task: int) -> tuple[int, int, int]:

@@ -18,14 +18,15 @@ from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.table import Ints, Mask
 
-LEVELS_AT_ONCE = 256
-"""Requirements between two looks at the clock."""
+LEVELS_AT_ONCE, PLACES_AT_ONCE = 16, 64
+"""Requirements and places between two looks at the clock."""
 
 
 def clean_up(problem: TwoWayProblem, secondary: Mask, order: Ints | None = None) -> Mask:
     """The pattern without its redundant secondary suppressions (bool[R, C] in and out).
 
-    Places are tried in the given order, by default the heaviest first. The pattern must be safe.
+    Places are tried in the given order, by default the heaviest first, until the problem's time is up. The pattern
+    must be safe.
     """
     links = problem.links(secondary)
     lists = new_lists(len(problem.levels.place), secondary.size)
@@ -41,10 +42,19 @@ def heaviest_first(problem: TwoWayProblem, links: Links) -> Ints:
     return places[np.argsort(-problem.weight.ravel()[places], kind="stable")]
 
 
-def publish_redundant(problem: TwoWayProblem, links: Links, lists: WitnessLists, order: Ints) -> int:
-    """Publish what is redundant, in order; returns how many cells. `lists` must be up to date."""
+def publish_redundant(
+    problem: TwoWayProblem, links: Links, lists: WitnessLists, order: Ints, clock: Clock | None = None
+) -> int:
+    """Publish what is redundant, in order, until the time is up; returns how many cells. `lists` must be up to date."""
+    clock = clock or problem.clock
     room = np.zeros(2 * len(problem.levels.place) + 1, np.int64)
-    return _publish(problem.net, links, problem.flow, problem.levels, lists, order, room)
+    published = 0
+    for begin in range(0, len(order), PLACES_AT_ONCE):
+        if clock.expired():
+            break
+        part = order[begin : begin + PLACES_AT_ONCE]
+        published += _publish(problem.net, links, problem.flow, problem.levels, lists, part, room)
+    return published
 
 
 @compiled
@@ -73,21 +83,23 @@ def by_paths(
 ) -> Mask:
     """Secondary suppressions (bool[R, C]) that contain `start` (before clean-up) and meet every level.
 
-    Requirements are protected in the given order, `start` costs nothing. This is also the repair of a pattern.
+    Requirements are protected in the given order, `start` costs nothing. This is also the repair of a pattern. Raises
+    `OutOfTime` where the clock, by default the problem's, ends before all levels are met; it may also end the clean-up.
     """
+    clock = clock or problem.clock
     links = problem.links(start)
     count = len(problem.levels.place)
     lists = new_lists(count, problem.weight.size)
     log = new_log(problem.weight.size)
     order = np.arange(count) if order is None else np.asarray(order, np.int64)
     for begin in range(0, count, LEVELS_AT_ONCE):
-        if clock is not None and clock.expired():
+        if clock.expired():
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = order[begin : begin + LEVELS_AT_ONCE]
         if not _protect(problem.net, links, problem.flow, problem.levels, lists, costs, taste, log, part):
-            raise GpugaError("a level that can be met was not: the path search is at fault")
+            raise GpugaError("internal error: the path search missed a level that can be met")
     if clean:
-        publish_redundant(problem, links, lists, heaviest_first(problem, links))
+        publish_redundant(problem, links, lists, heaviest_first(problem, links), clock)
     return np.asarray(links.kind == SECONDARY)
 
 

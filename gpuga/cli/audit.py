@@ -10,6 +10,7 @@ from gpuga.cli.options import (
     attacker_options,
     files_read,
     json_option,
+    protect_secondary_option,
     quiet_option,
     read_options,
     seconds_option,
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 @click.argument("pattern", type=click.Path())
 @seconds_option
 @attacker_options
-@click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
-@click.option("--show", is_flag=True, help="Print the attacker's intervals.")
+@protect_secondary_option
+@click.option("--show", is_flag=True, help="Print the interval that an attacker can compute for each suppressed cell.")
 @json_option
 @quiet_option
 def audit(
@@ -42,12 +43,11 @@ def audit(
     quiet: bool,
     **reading: Any,
 ) -> int:
-    """Judge PATTERN on TABLE: can an attacker come too close to a sensitive cell?
+    """Check whether PATTERN protects every sensitive cell of TABLE.
 
-    Ends with exit code 0 when the pattern is safe and 1 when it is not; what the time limit leaves undecided is
-    not safe. PATTERN is what protect writes,
-    or any CSV file with the dimensions (or index) and a column suppression; cells that it does not name
-    are published.
+    The exit code is 0 if the pattern is safe and 1 if it is not; cells that are undecided at the time limit count as
+    not safe. PATTERN is a file written by gpuga protect, or any CSV file with the dimensions (or an index) and a
+    column suppression; cells that it does not list are published.
     """
     import gpuga
     from gpuga.cli.places import check_places
@@ -87,7 +87,7 @@ def _verdict(source: Source, verdict: Audit) -> list[str]:
         return [f"safe: all {verdict.audited} sensitive cells are protected"]
     lines = [f"not safe: {len(verdict.unsafe)} cells are not protected"]
     if verdict.undecided:
-        lines[0] += f", {len(verdict.undecided)} of them undecided (the time limit, or no exact answer was found)"
+        lines[0] += f", {len(verdict.undecided)} of them undecided (time limit reached, or no exact answer found)"
     return [*lines, *named(source.table, verdict.unsafe)]
 
 

@@ -32,9 +32,9 @@ def bound(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Prove what every safe pattern of TABLE costs at least.
+    """Compute a proven lower bound on the cost of any safe pattern of TABLE.
 
-    The bound holds in exact arithmetic, however little time it was given.
+    The bound holds in exact arithmetic, whatever the time limit.
     """
     import gpuga
     from gpuga.cli.places import check_places
@@ -56,4 +56,4 @@ def bound(
         content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}
         write_json(json_path, content)
     if not quiet:
-        click.echo(f"every safe pattern costs at least {shown:,} ({found.kind}, {found.seconds:.2f} s)")
+        click.echo(f"lower bound {shown:,} ({found.kind}, {found.seconds:.2f} s)")

@@ -15,18 +15,17 @@ from gpuga.cli.options import (
     table_options,
     time_limit,
 )
+from gpuga.methods import COMPARED, method_names
 
 if TYPE_CHECKING:
     from gpuga.compare import Comparison
 
-PAPERS = "hypercube,shortest-path,castro,pbp,exact"
-
 
 @click.command()
 @table_options
-@click.option("--methods", default=PAPERS, show_default=True, metavar="A,B,C", help="The methods to run.")
-@time_limit("Time limit of each method")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
+@click.option("--methods", default=",".join(COMPARED), show_default=True, metavar="A,B,C", help="Methods to compare.")
+@time_limit("Time limit for each method")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed.")
 @attacker_options
 @json_option
 @quiet_option
@@ -41,12 +40,15 @@ def compare(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Run several methods on TABLE: cost, gap to the best proven bound, seconds, and whether each is safe."""
+    """Run several methods on TABLE and compare cost, gap to the best lower bound, time and safety.
+
+    --seconds limits each method, and methods run one after the other: the total time is up to the number of methods
+    times that, plus the time for reading TABLE.
+    """
+    import gpuga
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, write_json
-    from gpuga.compare import compare as run
-    from gpuga.compare import method_names
 
     check_places(files_read(reading), {"--json": json_path})
     names = method_names(methods)
@@ -55,7 +57,7 @@ def compare(
         click.echo(heading(source.table, whole, level_zero))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress:
-        comparison = run(
+        comparison = gpuga.compare(
             source.table,
             names,
             seconds=seconds,

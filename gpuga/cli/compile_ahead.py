@@ -15,6 +15,7 @@ from gpuga.circuits.path_cover import clean_up
 from gpuga.context import Clock, Context
 from gpuga.evolution.circuits import circuits
 from gpuga.heuristics.destroy_repair import improve
+from gpuga.parameters import CircuitsParameters
 from gpuga.problem.two_way import with_requirements
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.generate import herrington
@@ -31,7 +32,7 @@ def main(parent: int) -> None:
     master_of(problem, problem.candidate).tighten(Clock())
     clean = clean_up(problem, problem.candidate)
     improve(problem, clean, problem.costs(), 20, 1)
-    circuits(table, Context(backend="cpu", options={"without": ("lp",), "generations": 2, "population": 8}))
+    circuits(table, Context(backend="cpu"), CircuitsParameters(without=("lp",), generations=2, population=8))
 
 
 def _end_with(parent: int) -> None:

@@ -19,7 +19,7 @@ EXTRAS = (
 
 @click.command()
 def doctor() -> None:
-    """Say which back ends and solvers work on this machine, and what to install for the others."""
+    """Check which back ends and solvers work on this machine, and show how to install the others."""
     from gpuga import __version__
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -35,7 +35,7 @@ def _line(kind: str, name: str, problem: str | None, note: str = "") -> str:
 def _backends() -> list[str]:
     from gpuga.kernels.backend import available_backends
 
-    notes = {"cuda": "evaluates on the GPU", "cpu": "evaluates on all cores", "numpy": "the slow oracle"}
+    notes = {"cuda": "evaluates on the GPU", "cpu": "evaluates on all cores", "numpy": "slow reference implementation"}
     return [_line("back end", name, problem, notes.get(name, "")) for name, problem in available_backends().items()]
 
 

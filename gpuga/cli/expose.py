@@ -32,10 +32,10 @@ def expose(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Show which sensitive cells of TABLE an attacker could narrow down if only they were suppressed.
+    """List the sensitive cells of TABLE that are exposed if no other cell is suppressed.
 
-    Cells are given by their position in the file, from 0. Exposed cells are initially exposed when the
-    lines through them suffice to see it, else consequentially. What the time limit leaves undecided counts as exposed.
+    Cells are numbered by their position in the file, from 0. A cell is initially exposed if single equations suffice
+    to narrow it down, otherwise consequentially exposed. Cells that are undecided at the time limit count as exposed.
     """
     import gpuga
     from gpuga.cli.places import check_places
@@ -54,7 +54,7 @@ def expose(
     if not quiet:
         click.echo(heading(source.table, whole, level_zero))
         if clock.expired():
-            click.echo("the time limit was reached: cells that were left undecided count as exposed")
+            click.echo("time limit reached: undecided cells count as exposed")
         for kind, cells in content.items():
             click.echo(f"{kind.replace('_', ' ')}: {len(cells)}  {_shortened(cells)}")
 

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_rows = click.option("--rows", type=click.IntRange(min=1), required=True)
-_cols = click.option("--cols", type=click.IntRange(min=1), required=True)
-_sensitive = click.option("--sensitive", required=True, metavar="SHARE", help="Such as 1% or 0.01.")
-_zeros = click.option("--zeros", required=True, metavar="SHARE", help="Such as 25% or 0.25.")
+_rows = click.option("--rows", type=click.IntRange(min=1), required=True, help="Number of rows.")
+_cols = click.option("--cols", type=click.IntRange(min=1), required=True, help="Number of columns.")
+_sensitive = click.option(
+    "--sensitive", required=True, metavar="SHARE", help="Share of sensitive cells, such as 1% or 0.01."
+)
+_zeros = click.option("--zeros", required=True, metavar="SHARE", help="Share of zeros, such as 25% or 0.25.")
 _common = (
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-    click.option("--out", type=click.Path(), required=True, metavar="TABLE", help="A .jj, .csv or .parquet file."),
+    click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."),
+    click.option(
+        "--out", type=click.Path(), required=True, metavar="TABLE", help="Output file: .jj, .csv or .parquet."
+    ),
     quiet_option,
 )
 
@@ -34,7 +38,7 @@ def common(command: Command) -> Command:
 
 @click.group()
 def generate() -> None:
-    """Make a random test table; the same seed makes the same table."""
+    """Generate a random test table; the same seed gives the same table."""
 
 
 @generate.command()
@@ -42,7 +46,7 @@ def generate() -> None:
 @_cols
 @common
 def class1(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
-    """Counts 0..499, 1..4 sensitive (rows and columns without totals)."""
+    """Counts from 0 to 499; counts of 1 to 4 are sensitive (sizes without totals)."""
     from gpuga.table import generate as tables
 
     _write(tables.class1(rows, cols, seed), out, quiet)
@@ -53,7 +57,7 @@ def class1(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
 @_cols
 @common
 def class2(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
-    """Magnitudes 0..1000, a fifth sensitive, levels 15 % (rows and columns without totals)."""
+    """Values from 0 to 1000, a fifth sensitive, levels 15 % (sizes without totals)."""
     from gpuga.table import generate as tables
 
     _write(tables.class2(rows, cols, seed), out, quiet)
@@ -65,7 +69,7 @@ def class2(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
 @_sensitive
 @common
 def herrington(rows: int, cols: int, sensitive: str, seed: int, out: str, quiet: bool) -> None:
-    """Reals between 0 and 1000, levels 10 % (rows and columns without totals)."""
+    """Decimals from 0 to 1000, levels 10 % (sizes without totals)."""
     from gpuga.table import generate as tables
 
     _write(tables.herrington(rows, cols, fraction(sensitive, "--sensitive"), seed), out, quiet)
@@ -78,7 +82,7 @@ def herrington(rows: int, cols: int, sensitive: str, seed: int, out: str, quiet:
 @_zeros
 @common
 def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: str, quiet: bool) -> None:
-    """Magnitudes of Poisson many contributors (rows and columns with totals)."""
+    """Sums over Poisson numbers of contributors (sizes with totals)."""
     from gpuga.table import generate as tables
 
     shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")
@@ -86,13 +90,19 @@ def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: st
 
 
 @generate.command()
-@click.option("--shape", required=True, metavar="AxBxC", help="Sizes with totals, such as 100x21x24.")
+@click.option("--shape", required=True, metavar="AxBxC", help="Sizes of the dimensions with totals, such as 100x21x24.")
 @_sensitive
 @_zeros
-@click.option("--hierarchical", type=click.IntRange(0, 3), default=0, help="Which dimension has groups (1, 2, 3).")
+@click.option(
+    "--hierarchical",
+    type=click.IntRange(0, 3),
+    default=0,
+    show_default=True,
+    help="Hierarchical dimension: 1, 2 or 3; 0: none.",
+)
 @common
 def smith3d(shape: str, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool) -> None:
-    """The same in three dimensions, one of them hierarchical if wanted (shape with totals)."""
+    """smith2d in three dimensions, one of which may be hierarchical (sizes with totals)."""
     from gpuga.table import generate as tables
 
     shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from errno import ENOMEM
 from importlib import import_module
@@ -15,18 +16,18 @@ from gpuga import __version__
 from gpuga.errors import GpugaError, printable
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "protect": ("gpuga.cli.protect:protect", "Find a safe pattern for a table and write it."),
-    "audit": ("gpuga.cli.audit:audit", "Judge a pattern as an attacker would."),
-    "verify": ("gpuga.cli.verify:verify", "Check a proof of safety with a small program of its own."),
-    "publish": ("gpuga.cli.publish:publish", "Write a table as a safe pattern lets it be published."),
-    "bound": ("gpuga.cli.bound:bound", "Prove a lower bound on the cost of any safe pattern."),
-    "expose": ("gpuga.cli.expose:expose", "Show which primaries are exposed before anything is done."),
-    "compare": ("gpuga.cli.compare:compare", "Run several methods on one table, side by side."),
-    "generate": ("gpuga.cli.generate:generate", "Make a random test table."),
-    "tabulate": ("gpuga.cli.tabulate:tabulate", "Make a table with its primaries from microdata."),
-    "microdata": ("gpuga.cli.microdata:microdata", "Protect microdata by suppression and recoding."),
-    "methods": ("gpuga.cli.methods:methods", "List every method, one line each."),
-    "doctor": ("gpuga.cli.doctor:doctor", "Say which back ends and solvers work here."),
+    "protect": ("gpuga.cli.protect:protect", "Find a safe suppression pattern for a table."),
+    "audit": ("gpuga.cli.audit:audit", "Check whether a pattern is safe against an attacker."),
+    "verify": ("gpuga.cli.verify:verify", "Check a proof of safety with an independent program."),
+    "publish": ("gpuga.cli.publish:publish", "Write the table for publication, without suppressed values."),
+    "bound": ("gpuga.cli.bound:bound", "Compute a proven lower bound on the cost of any safe pattern."),
+    "expose": ("gpuga.cli.expose:expose", "List the sensitive cells that need secondary suppressions."),
+    "compare": ("gpuga.cli.compare:compare", "Compare several methods on one table."),
+    "generate": ("gpuga.cli.generate:generate", "Generate a random test table."),
+    "tabulate": ("gpuga.cli.tabulate:tabulate", "Tabulate microdata and mark the sensitive cells."),
+    "microdata": ("gpuga.cli.microdata:microdata", "Protect microdata by local suppression and global recoding."),
+    "methods": ("gpuga.cli.methods:methods", "List the methods, or describe one and its options."),
+    "doctor": ("gpuga.cli.doctor:doctor", "Check which back ends and solvers work on this machine."),
 }
 
 
@@ -53,15 +54,16 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gpuga")
-@click.option("--debug", is_flag=True, help="Show where an error came from (may show cell values).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error (may show cell values).")
 def cli(debug: bool) -> None:
     """Cell suppression for statistical tables: patterns that are proven safe."""
 
 
 def main(args: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
-    arguments = sys.argv[1:] if args is None else args
-    sys.exit(run(arguments))
+    code = run(sys.argv[1:] if args is None else args)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: a late Ctrl-C changes nothing
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -80,8 +82,8 @@ def run(arguments: list[str]) -> int:
         return _say("interrupted", 1)
     except Exception as fault:  # the last resort: a sentence instead of a traceback that could show values
         if _lacks_memory(fault):
-            return _say("the memory of this machine is not enough for this table", 1)
-        return _say(f"internal error {type(fault).__name__}: run gpuga --debug ... to see where", 1)
+            return _say("this machine does not have enough memory for this table", 1)
+        return _say(f"internal error {type(fault).__name__}: run gpuga --debug ... for the traceback", 1)
 
 
 def _lacks_memory(fault: BaseException | None) -> bool:

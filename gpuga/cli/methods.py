@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from gpuga.declared import Parameter
     from gpuga.methods import Method
-    from gpuga.parameters import Option
 
 
 @click.command()
 @click.argument("name", required=False)
 def methods(name: str | None) -> None:
-    """List every method: its name, what it does, where it comes from. With NAME: the options of that method."""
+    """List all methods with a short description and the source of each; with NAME, describe one and its options."""
     from gpuga.methods import METHODS, find_method
 
     if name is not None:
@@ -26,17 +26,12 @@ def methods(name: str | None) -> None:
 
 
 def _described(method: Method) -> list[str]:
-    """A method with its options, one line each."""
-    start = ["  --start  patterns to start from"] if method.starts else []
-    options = [*map(_option, method.options), *start]
+    """A method with its options, two lines each."""
+    start = ["  --start  (pattern)", "      Pattern to start from; may be repeated."] if method.starts else []
+    options = [line for one in method.options for line in _option(one)] + start
     return [f"{method.name}: {method.summary} ({method.source})", *(options or ["  no options of its own"])]
 
 
-def _option(option: Option) -> str:
-    kinds = {int: "whole number", float: "number", bool: "flag", str: "text", tuple: "words"}
-    kind = f"one of {', '.join(option.choices)}" if option.choices else kinds[option.kind]
-    if option.kind is tuple:
-        kind = f"some of {', '.join(option.choices)}"
-    least = f", at least {option.least}" if option.kind in (int, float) else ""
-    place = " (Python only)" if option.python_only else ""
-    return f"  {option.flag}  {kind}{least}{place}"
+def _option(one: Parameter) -> list[str]:
+    place = ", Python only" if one.python_only else ""
+    return [f"  {one.flag}  ({one.range}; default: {one.usual}{place})", f"      {one.meaning}"]

@@ -16,56 +16,70 @@ def microdata() -> None:
 
 @microdata.command()
 @click.argument("file", type=click.Path())
-@click.option("--fields", required=True, metavar="A,B,C", help="The identifying fields.")
-@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Ends in .csv or .parquet.")
+@click.option("--fields", required=True, metavar="A,B,C", help="Identifying fields.")
+@click.option("--out", required=True, type=click.Path(), metavar="FILE", help="Output file: .csv or .parquet.")
 @click.option(
     "--dimension",
     type=click.IntRange(0, 63),
     default=3,
     show_default=True,
-    help="Keys of up to this many fields.",
+    help="Largest number of fields in a key.",
 )
 @click.option(
     "--threshold", default="3", show_default=True, metavar="N",
-    help="A combination that fewer records share is unsafe; by number of fields: 1:10,2:5,3:3.",
+    help="Combinations shared by fewer records are unsafe; by number of fields: 1:10,2:5,3:3.",
 )  # fmt: skip
-@click.option("--key", "keys", multiple=True, metavar="A,B:N", help="One more key with its threshold.")
+@click.option(
+    "--key", "keys", multiple=True, metavar="A,B:N", help="Additional key with its threshold; may be repeated."
+)
 @click.option(
     "--recode", multiple=True, metavar="FIELD=RULES",
-    help="width:5,10 | ranges:0-17;18-|0- | prefix:3,2 | hrc:FILE | file:FILE, from fine to coarse.",
+    help="Recodings, from fine to coarse: width:5,10 | ranges:0-17;18-|0- | prefix:3,2 | hrc:FILE | file:FILE.",
 )  # fmt: skip
-@click.option("--cost", type=click.Choice(["entropy", "linear"]), default="entropy", show_default=True)
-@click.option("--suppress-cost", multiple=True, metavar="FIELD=C", help="With --cost linear.  [default: 1]")
-@click.option("--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="With --cost linear: cost of each rule.")
-@click.option("--cap", multiple=True, metavar="FIELD=N", help="At most this many suppressions of a field.")
+@click.option(
+    "--cost",
+    type=click.Choice(["entropy", "linear"]),
+    default="entropy",
+    show_default=True,
+    help="Measure of information loss.",
+)
+@click.option(
+    "--suppress-cost", multiple=True, metavar="FIELD=C", help="Cost of a suppression, with --cost linear.  [default: 1]"
+)
+@click.option("--recode-cost", multiple=True, metavar="FIELD=D1,D2", help="Costs of the recodings, with --cost linear.")
+@click.option("--cap", multiple=True, metavar="FIELD=N", help="Maximum number of suppressions in a field.")
 @click.option(
     "--search", default="tabu", show_default=True, metavar="NAME",
-    help="iterative, repeated, tabu, annealing or exact.",
+    help="Search over recodings: iterative, repeated, tabu, annealing or exact.",
 )  # fmt: skip
-@click.option("--greedy", is_flag=True, help="Greedy instead of cheapest local suppressions.")
-@click.option("--missing", default="missing", show_default=True, metavar="TEXT", help="Marks a suppressed score.")
+@click.option("--greedy", is_flag=True, help="Suppress greedily instead of optimally.")
+@click.option("--missing", default="missing", show_default=True, metavar="TEXT", help="Mark of a suppressed value.")
 @click.option(
     "--missing-matches",
     type=click.Choice(["nothing", "anything"]),
     default="nothing",
     show_default=True,
-    help="When counting again: a suppressed score counts for nothing, or could be anything (as in the paper).",
+    help="What a suppressed value matches when records are counted again (anything: as in the paper).",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--evaluations", type=click.IntRange(1), help="Limit of the search.  [default: by the size of the file]")
-@time_limit("Time limit of the search")
+@click.option("--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True, help="Random seed.")
+@click.option(
+    "--evaluations",
+    type=click.IntRange(1),
+    help="Maximum number of recodings evaluated.  [default: by the size of the file]",
+)
+@time_limit("Time limit for the search")
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
     default="auto",
     show_default=True,
-    help="Where the neighbours of a recoding are evaluated.",
+    help="Back end that evaluates recodings.",
 )
-@click.option("--delimiter", default=",", show_default=True, help="What separates the columns of a CSV file.")
+@click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
 @json_option
 @quiet_option
 def protect(file: str, out: str, json_path: str | None, quiet: bool, **wanted: Any) -> None:
-    """Recode and suppress scores in FILE until no combination of identifying fields is rare."""
+    """Recode and suppress values in FILE until no combination of identifying fields is rare."""
     from gpuga.cli.places import check_places
     from gpuga.cli.report import write_json
     from gpuga.microdata import protect_file

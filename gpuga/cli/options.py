@@ -22,26 +22,34 @@ _TABLE = (
     click.option(
         "--levels",
         metavar="RULE",
-        help="Levels of sensitive cells that have none: 15%, 5 or max(1,10%).  [default: 15%]",
+        help="Protection levels of sensitive cells without any: 15%, 5 or max(1,10%).  [default: 15%]",
     ),
     click.option(
         "--weights",
         type=click.Choice(["value", "count", "unit", "log"]),
-        help="What a suppression costs.  [default: the file's weights, else value]",
+        help="Cost of suppressing a cell.  [default: the weights in the file, else value]",
     ),
-    click.option("--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension."),
+    click.option(
+        "--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension; may be repeated."
+    ),
     click.option(
         "--total",
         multiple=True,
         metavar="[DIM=]CODE",
-        help="The code of totals, everywhere or in one dimension; may be repeated.  [default: Total]",
+        help="Code of the totals, for all dimensions or for one; may be repeated.  [default: Total]",
     ),
-    click.option("--ignore", multiple=True, metavar="COLUMN", help="A column that is not a dimension."),
+    click.option("--ignore", multiple=True, metavar="COLUMN", help="Column that is not a dimension; may be repeated."),
     click.option(
-        "--dimension", multiple=True, metavar="COLUMN", help="A dimension, though its name looks like a reserved one."
+        "--dimension",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column that is a dimension although its name looks like a reserved one; may be repeated.",
     ),
     click.option(
-        "--coincidence", multiple=True, metavar="DIM=CODE", help="A code that is the sum of others by mere chance."
+        "--coincidence",
+        multiple=True,
+        metavar="DIM=CODE",
+        help="Code that equals the sum of other codes by chance; may be repeated.",
     ),
 )
 
@@ -115,7 +123,7 @@ def _by_dimension(texts: Sequence[str], option: str, form: str) -> dict[str, str
     for text in texts:
         dimension, what = _pair(text, option, form)
         if dimension in said:
-            raise InputError(f"says two things of dimension {printable(dimension)!r}", field=option)
+            raise InputError(f"says two things about dimension {printable(dimension)!r}", field=option)
         said[dimension] = what
     return said
 
@@ -148,15 +156,22 @@ def _positive(ctx: click.Context, param: click.Parameter, seconds: float | None)
 
 
 def time_limit(what: str) -> Callable[[Command], Command]:
-    """The option --seconds, with what it limits."""
+    """The option --seconds, described by what it limits."""
     words = f"{what} in seconds.  [default: no limit]"
     return click.option("--seconds", type=float, callback=_positive, metavar="N", help=words)
 
 
+protect_secondary_option = click.option(
+    "--protect-secondary",
+    is_flag=True,
+    help="Also require that no secondary suppression can be computed exactly.",
+)
 seconds_option = time_limit("Time limit")
-json_option = click.option("--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result as JSON.")
+json_option = click.option(
+    "--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result to a JSON file."
+)
 quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
-strict_option = click.option("--strict", is_flag=True, help="A level must be exceeded, not only reached.")
+strict_option = click.option("--strict", is_flag=True, help="Require that levels are exceeded, not just reached.")
 
 _ATTACKER = (
     strict_option,
@@ -165,18 +180,18 @@ _ATTACKER = (
         type=click.Choice(["auto", "yes", "no"]),
         default="auto",
         show_default=True,
-        help="The attacker knows that values are whole numbers; auto: in tables of counts.",
+        help="Whether the attacker knows that values are whole numbers; auto: yes for tables of counts.",
     ),
     click.option(
         "--level-zero",
         type=click.Choice(["exact", "ignore"]),
         default="exact",
         show_default=True,
-        help="Sensitive cells whose levels are all 0 must not be exactly known, or are ignored.",
+        help="Sensitive cells whose levels are all 0: exact (must not be exactly known) or ignore.",
     ),
 )
 
 
 def attacker_options(command: Command) -> Command:
-    """What the attacker knows, and how levels are read."""
+    """What the attacker knows, and what levels require."""
     return reduce(lambda c, option: option(c), reversed(_ATTACKER), command)

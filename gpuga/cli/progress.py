@@ -77,7 +77,7 @@ def ending_on_interrupt(clock: Clock) -> Iterator[None]:
         if clock.interrupted:
             raise KeyboardInterrupt
         clock.interrupt()
-        click.echo("gpuga: ending with the best safe pattern so far (Ctrl-C again to abort)", err=True)
+        click.echo("gpuga: stopping with the best safe pattern so far (press Ctrl-C again to abort)", err=True)
 
     before = signal.signal(signal.SIGINT, stop)
     try:
@@ -91,7 +91,7 @@ def ready_to_compile(quiet: bool) -> None:
 
     def begin() -> None:
         if not quiet:
-            click.echo("gpuga: compiling for this machine, only this once ...", err=True)
+            click.echo("gpuga: first run, compiling for this machine (only once) ...", err=True)
         if len(os.sched_getaffinity(0)) > 1:
             _compile_ahead()
 

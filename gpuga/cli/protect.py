@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gpuga.cli.method_options import method_options, start_option
 from gpuga.cli.options import (
     READING,
     attacker_options,
     files_read,
     json_option,
     notes_on_stderr,
+    protect_secondary_option,
     quiet_option,
     read_options,
     seconds_option,
@@ -25,65 +27,42 @@ if TYPE_CHECKING:
 
 @click.command()
 @table_options
-@click.option("--out", required=True, type=click.Path(), metavar="PATTERN", help="Where the pattern goes.")
 @click.option(
-    "--method", metavar="NAME", help="gpuga methods lists them, and the options of each.  [default: circuits]"
+    "--out", required=True, type=click.Path(), metavar="PATTERN", help="Output file for the pattern: .csv or .parquet."
 )
+@click.option("--method", metavar="NAME", help="Suppression method; gpuga methods lists them.  [default: circuits]")
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
     default="auto",
     show_default=True,
-    help="Where batches of patterns are evaluated.",
+    help="Back end that evaluates populations of patterns.",
 )
 @click.option(
     "--lp",
     type=click.Choice(["auto", "cuopt", "highs"]),
     default="auto",
     show_default=True,
-    help="Solver of linear programs.",
+    help="Solver for linear programs.",
 )
 @seconds_option
-@click.option("--generations", type=click.IntRange(min=1), help="Limit of generations.")
-@click.option("--population", type=click.IntRange(min=1), help="Population size.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
-@click.option("--variant", metavar="NAME", help="Variant of a method: one-p of ordering-ga, clean-up of incremental.")
-@click.option("--selection", metavar="NAME", help="Selection strategy (genetic algorithms).")
-@click.option("--replacement", metavar="NAME", help="Replacement strategy (genetic algorithms).")
-@click.option(
-    "--no-fallback",
-    is_flag=True,
-    help="Fail (exit code 2) where the solver of --lp is missing, instead of going on with HiGHS.",
-)
-@click.option(
-    "--cuopt-host",
-    metavar="HOST[:PORT]",
-    envvar="CUOPT_REMOTE_HOST",
-    help="A cuOpt server that --lp cuopt asks instead of this machine's GPU (environment: CUOPT_REMOTE_HOST).",
-)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed.")
+@method_options
 @attacker_options
-@click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
-@click.option("--start", multiple=True, type=click.Path(), metavar="PATTERN", help="A pattern to start from.")
-@click.option("--checkpoint", type=click.Path(), metavar="DIR", help="Save the state of a long run here.")
-@click.option("--resume", is_flag=True, help="Resume from the checkpoint.")
-@click.option("--patience", type=click.IntRange(min=1), help="Limit of generations without improvement.")
-@click.option(
-    "--improvement-rate",
-    type=click.FloatRange(min=0),
-    metavar="SHARE",
-    help="Stop when the cost improves by less than this share per second.",
-)
-@click.option("--log", type=click.Path(), metavar="FILE", help="Write a line of JSON per generation.")
-@click.option("--proof", type=click.Path(), metavar="FILE", help="Write the proof that gpuga verify checks.")
+@protect_secondary_option
+@start_option
+@click.option("--proof", type=click.Path(), metavar="FILE", help="Write a proof of safety, which gpuga verify checks.")
 @json_option
 @quiet_option
 def protect(
     out: str, json_path: str | None, proof: str | None, quiet: bool, start: tuple[str, ...], **given: Any
 ) -> None:
-    """Find a safe pattern for TABLE and write it.
+    """Find a safe suppression pattern for TABLE and write it to PATTERN.
 
-    TABLE is a .jj, long .csv or .parquet file. The pattern is the same rows with suppressed values left
-    blank and a column suppression (.jj: index,suppression). What is written has been audited exactly.
+    TABLE is a .jj file, or a .csv or .parquet file with one row per cell. The pattern has the same rows with
+    suppressed values left blank and a column suppression (for .jj: index,suppression). Every pattern is audited in
+    exact arithmetic before it is written. Brackets list the methods that take an option, with their defaults; gpuga
+    methods NAME describes one method.
     """
     import gpuga
     from gpuga.cli.places import check_places
@@ -94,38 +73,43 @@ def protect(
     from gpuga.files.atomic import write_together
     from gpuga.files.pattern import check_kind, pattern_content
     from gpuga.methods import DEFAULT, find_method
+    from gpuga.protect import chosen_parameters
 
     seconds = given.pop("seconds")
     reading = {name: given.pop(name) for name in READING}
     arguments = {"method": DEFAULT} | _arguments(given)
-    options = find_method(arguments["method"]).checked(arguments["options"], start)
-    outputs = {"--out": out, "--json": json_path, "--log": options.get("log"), "--proof": proof}
-    check_places(files_read(reading) | {"--start": start}, outputs, options.get("checkpoint"))
+    parameters, _ = chosen_parameters(find_method(arguments["method"]), arguments["options"], start=start)
+    files = parameters.values(["file"])
+    outputs = {"--out": out, "--json": json_path, "--log": files.get("log"), "--proof": proof}
+    check_places(files_read(reading) | {"--start": start}, outputs, files.get("checkpoint"))
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     check_kind(source, out)
     if not quiet:
         click.echo(heading(source.table, arguments["whole"], arguments["level_zero"]))
     ready_to_compile(quiet)
-    with notes_on_stderr(), progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
-        protection = gpuga.protect(
-            source.table,
-            **arguments,
-            start=tuple(_start(source, path) for path in start),
-            proof=proof is not None,
-            clock=clock,
-            progress=progress,
-        )
-    results = [(out, pattern_content(source, protection.suppressed, out))]
-    if json_path:
-        results.append((json_path, json_text(summary(protection))))
-    if proof and protection.audit.proof is not None:
-        results.append((proof, protection.proof_content(proof)))
-    write_together(results)
+    with notes_on_stderr(), ending_on_interrupt(clock):
+        with progress_on_terminal(quiet) as progress:
+            protection = gpuga.protect(
+                source.table,
+                **arguments,
+                start=tuple(_start(source, path) for path in start),
+                proof=proof is not None,
+                clock=clock,
+                progress=progress,
+            )
+        results = [(out, pattern_content(source, protection.suppressed, out))]
+        if json_path:
+            results.append((json_path, json_text(summary(protection))))
+        if proof and protection.audit.proof is not None:
+            results.append((proof, protection.proof_content(proof)))
+        write_together(results)
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
-        raise GpugaError("the pattern is safe and written, but the time ended before there was a proof to write")
+        raise GpugaError(
+            "the pattern is safe and was written, but the time limit was reached before there was a proof to write"
+        )
 
 
 def _start(source: Source, path: str) -> Mask:
@@ -149,5 +133,5 @@ def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `gpuga.protect`: common ones by name, the method's own as options."""
     common = {name: given.pop(name) for name in _COMMON}
     method = given.pop("method")
-    options = {name: value for name, value in given.items() if value not in (None, False)}
+    options = {name: value for name, value in given.items() if value is not None and value is not False}
     return common | ({} if method is None else {"method": method}) | {"options": options}

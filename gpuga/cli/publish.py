@@ -10,6 +10,7 @@ from gpuga.cli.options import (
     attacker_options,
     files_read,
     notes_on_stderr,
+    protect_secondary_option,
     quiet_option,
     read_options,
     seconds_option,
@@ -20,11 +21,11 @@ from gpuga.cli.options import (
 @click.command()
 @table_options
 @click.argument("pattern", type=click.Path())
-@click.option("--out", required=True, type=click.Path(), metavar="PUBLIC", help="Ends in .csv or .parquet.")
-@click.option("--flag", default="c", show_default=True, metavar="TEXT", help="Marks suppressed cells.")
+@click.option("--out", required=True, type=click.Path(), metavar="PUBLIC", help="Output file: .csv or .parquet.")
+@click.option("--flag", default="c", show_default=True, metavar="TEXT", help="Flag of suppressed cells.")
 @seconds_option
 @attacker_options
-@click.option("--protect-secondary", is_flag=True, help="No secondary may be exactly determined either.")
+@protect_secondary_option
 @quiet_option
 def publish(
     pattern: str,
@@ -38,10 +39,10 @@ def publish(
     quiet: bool,
     **reading: Any,
 ) -> None:
-    """Write TABLE as PATTERN lets it be published: dimensions, values, and one flag for every suppressed cell.
+    """Write TABLE for publication: dimensions, values, and one flag for every suppressed cell.
 
-    The pattern is audited first; nothing is written when it is not safe (exit code 1). A label that a spreadsheet
-    would take for a formula gets an apostrophe before it in CSV files.
+    PATTERN is audited first; if it is not safe, nothing is written (exit code 1). In CSV files, labels that a
+    spreadsheet would take for formulas are prefixed with an apostrophe.
     """
     import gpuga
     from gpuga.cli.places import check_places
@@ -76,4 +77,4 @@ def publish(
         write_whole(out, public_content(source, suppressed, out, flag))
     if not quiet:
         hidden = int(suppressed[: len(source.table) - source.table.groups].sum())
-        click.echo(f"{printable(out, 300)}: {hidden} cells suppressed; may be published")
+        click.echo(f"{printable(out, 300)}: {hidden} cells suppressed; ready for publication")

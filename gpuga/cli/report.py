@@ -51,6 +51,7 @@ def summary(protection: Protection) -> dict[str, Any]:
         "backend": protection.backend,
         "lp": protection.lp,
         "seed": protection.seed,
+        "parameters": protection.parameters.values(),
         "secondary": protection.secondary,
         "cost": table.shown_cost(protection.cost),
         "lower_bound": None if bound is None else table.shown_cost(bound.lower_bound),
@@ -136,8 +137,8 @@ def protection_lines(protection: Protection) -> list[str]:
     repaired = f", {protection.repaired} repaired" if protection.repaired else ""
     return [
         f"{protection.method}: {protection.secondary} secondary suppressions, {cost}",
-        f"safe: the exact audit judged all {protection.audit.audited} sensitive cells{repaired}",
-        f"{protection.seconds:.2f} s on {protection.backend}, {protection.lp}, seed {protection.seed}",
+        f"safe: the exact audit checked all {protection.audit.audited} sensitive cells{repaired}",
+        f"{protection.seconds:.2f} s, back end {protection.backend}, LP solver {protection.lp}, seed {protection.seed}",
     ]
 
 

@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 @table_options
 @click.argument("pattern", type=click.Path())
 @click.argument("proof", type=click.Path())
-@click.option("--strict", is_flag=True, help="Accept only a proof that levels are exceeded.")
+@click.option("--strict", is_flag=True, help="Require a proof that levels are exceeded.")
 @click.option(
     "--whole",
     type=click.Choice(["auto", "yes", "no"]),
     default="auto",
-    help="yes: accept only a proof against one who knows that values are whole.",
+    help="yes: require a proof against an attacker who knows that values are whole numbers.",
 )
 @click.option(
     "--level-zero",
     type=click.Choice(["exact", "ignore"]),
     default="ignore",
-    help="exact: accept only a proof that covers sensitive cells whose levels are all 0.",
+    help="exact: require a proof that covers sensitive cells whose levels are all 0.",
 )
-@click.option("--protect-secondary", is_flag=True, help="Accept only a proof that covers secondaries.")
+@click.option("--protect-secondary", is_flag=True, help="Require a proof that covers secondary suppressions.")
 @quiet_option
 def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
-    """Check the PROOF that protect --proof wrote for TABLE and PATTERN.
+    """Check the PROOF that gpuga protect --proof wrote for TABLE and PATTERN.
 
-    Give the options that say how to read TABLE as they were given to protect. The checker is one file,
-    gpuga/verify.py: it needs Python's standard library only, and can be copied out and run alone. Ends with exit code
-    0 when the proof is accepted and 1 when it is refused.
+    Use the same options for reading TABLE as with gpuga protect. The checker is a single file, gpuga/verify.py, which
+    needs Python's standard library only and can be copied and run on its own. The exit code is 0 if the proof is
+    accepted and 1 if it is refused.
     """
     from gpuga import verify as checker
     from gpuga.errors import InputError

@@ -86,7 +86,7 @@ def _lock(handle: int, folder: Path) -> None:
     except BlockingIOError:
         raise InputError("is in use by another run", path=folder, field="--checkpoint") from None
     except OSError as fault:
-        said = f"the checkpoint folder cannot be locked ({fault.strerror}): let no other run use it"
+        said = f"the checkpoint folder cannot be locked ({fault.strerror}): make sure that no other run uses it"
         warnings.warn(said, stacklevel=2)
 
 
@@ -99,7 +99,7 @@ def load(folder: Path) -> tuple[dict[str, Any], Arrays] | None:
         except (Damaged, OSError) as fault:
             warnings.warn(f"checkpoint {path.name} is not used: {fault}", stacklevel=2)
     if found:
-        raise InputError("no checkpoint in it is whole; start again without --resume", path=folder)
+        raise InputError("no checkpoint in it is whole; start without --resume", path=folder)
     return None
 
 
@@ -117,9 +117,9 @@ def read(content: bytes) -> tuple[dict[str, Any], Arrays]:
     """Figures and arrays of a checkpoint's bytes, or `Damaged`."""
     body, digest = content[:-DIGEST], content[-DIGEST:]
     if len(content) < DIGEST or hashlib.sha256(body).digest() != digest:
-        raise Damaged("its checksum does not fit")
+        raise Damaged("its checksum does not match")
     if not body.startswith(FORMAT):
-        raise Damaged("its format is another one")
+        raise Damaged("it has another format")
     end = body.index(b"\n", len(FORMAT))
     manifest = json.loads(body[len(FORMAT) : end])
     arrays: Arrays = {}
@@ -129,7 +129,7 @@ def read(content: bytes) -> tuple[dict[str, Any], Arrays]:
         size = kind.itemsize * int(np.prod(shape))
         piece = body[at : at + size]
         if hashlib.sha256(piece).hexdigest() != entry["sha256"]:
-            raise Damaged(f"the checksum of {entry['name']} does not fit")
+            raise Damaged(f"the checksum of {entry['name']} does not match")
         arrays[entry["name"]] = np.frombuffer(piece, kind).reshape(shape).copy()
         at += size
     return manifest["figures"], arrays

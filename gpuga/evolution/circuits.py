@@ -15,9 +15,9 @@ from gpuga.bounds.incumbent import BY_CUTS, BY_TREE
 from gpuga.bounds.small_instance import small, solve_small
 from gpuga.bounds.tree import prove
 from gpuga.context import Clock, Context
-from gpuga.errors import InputError, printable
+from gpuga.errors import InputError
 from gpuga.evolution import checkpoint, replacement, selection
-from gpuga.evolution.circuits_ga import INGREDIENTS, POPULATION, REFINED, Circuits, circuits_toolbox, diversity
+from gpuga.evolution.circuits_ga import Circuits, circuits_toolbox, diversity
 from gpuga.evolution.engine import Evolution, begin, evolve
 from gpuga.evolution.individual import Individual
 from gpuga.evolution.plane_workshop import PlaneWorkshop
@@ -26,14 +26,11 @@ from gpuga.evolution.progress import Reporter
 from gpuga.evolution.stopping import Stop
 from gpuga.evolution.table_workshop import TableWorkshop
 from gpuga.kernels import Stream, get_backend
+from gpuga.parameters import CircuitsParameters
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Mask, Table
-
-PATIENCE, PATIENCE_WITH_LPS = 20, 6
-"""Without a time limit a run ends after so many generations without improvement; generations of tables that are
-not two-dimensional take longer, because their circuits come from linear programs."""
 
 LEAST_PROOF_SECONDS, MOST_PROOF_SECONDS = 1.0, 20.0
 """How long the exact confirmation of an optimum may take, when the time is up and when there is plenty."""
@@ -41,39 +38,34 @@ LEAST_PROOF_SECONDS, MOST_PROOF_SECONDS = 1.0, 20.0
 SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
 
-SHAPING = ("population", "refined", "without", "selection", "replacement")
-"""Options that shape the evolution; a checkpoint belongs to them."""
-
-STOPPING = ("generations", "patience", "improvement_rate")
-
 MOST_COUNTS = 64_000_000
 """Use counts (population times columns) that are kept at once; larger tables get smaller populations."""
 
 
-def circuits(table: Table, context: Context) -> Found:
-    """The best pattern that evolution finds; ends at proof, or as the options say."""
-    folder = context.options.get("checkpoint")
-    if folder is None:
-        return _circuits(table, context)
-    with checkpoint.claimed(Path(folder)):
-        _refuse_others(Path(folder), checkpoint.fingerprint(table, settings_of(context)))
-        return _circuits(table, context)
+def circuits(table: Table, context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> Found:
+    """The best pattern that evolution finds; ends at proof, or as the parameters say."""
+    if parameters.checkpoint is None:
+        return _circuits(table, context, parameters)
+    folder = Path(parameters.checkpoint)
+    with checkpoint.claimed(folder):
+        _refuse_others(folder, checkpoint.fingerprint(table, settings_of(context, parameters)))
+        return _circuits(table, context, parameters)
 
 
 def _refuse_others(folder: Path, fingerprint: str) -> None:
     """Neither resume from checkpoints of something else nor mix them with our own."""
     owner = checkpoint.owner(folder)
     if owner is not None and owner != fingerprint:
-        what = "its checkpoints are of another table, seed, setting or version: name another folder"
+        what = "its checkpoints belong to another table, seed, parameter or version: name another folder"
         raise InputError(what, path=folder, field="--checkpoint")
 
 
-def _circuits(table: Table, context: Context) -> Found:
-    problem = problem_for(table, context.strict)
+def _circuits(table: Table, context: Context, parameters: CircuitsParameters) -> Found:
+    problem = problem_for(table, context.strict, context.clock)
     if isinstance(problem, TwoWayProblem):
-        return _plane_circuits(table, problem, context)
+        return _plane_circuits(table, problem, context, parameters)
     workshop = TableWorkshop(table, context)
-    run = Run(table, workshop, context, table.cost(table.forced))
+    run = Run(table, workshop, context, table.cost(table.forced), parameters)
     run.go()
     master = workshop.master
     limit = None
@@ -83,25 +75,24 @@ def _circuits(table: Table, context: Context) -> Found:
     return replace(run.found(table.forced | run.best(), limit), proof=proof)
 
 
-def _plane_circuits(table: Table, problem: TwoWayProblem, context: Context) -> Found:
+def _plane_circuits(table: Table, problem: TwoWayProblem, context: Context, parameters: CircuitsParameters) -> Found:
     if not len(problem.levels.place):
         nothing = np.zeros(problem.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
-    given = settings_of(context)
-    if small(problem) and not any(context.options.get(name) is not None for name in (*SHAPING, *STOPPING)):
-        # whoever sets options of the evolution wants to see it
-        context.progress.stage("small instance")
+    given = settings_of(context, parameters)
+    if small(problem) and not parameters.changed():  # whoever changes parameters of the evolution wants to see it
+        context.progress.stage("exact solution")
         short = solve_small(problem, context.clock.part(0.5))
-        pattern = problem.pattern(short.best.reshape(problem.shape))
+        pattern = problem.pattern(short.best)
         if short.proven or context.clock.expired():
             kind = BY_TREE if short.proven else BY_CUTS
             limit = Bound(problem.base_cost + short.lower, kind, context.clock.spent(), root=short.master)
-            Reporter(table, context, problem.base_cost).tell_settled(short.cost, short.lower)
+            _reporter(table, context, problem.base_cost, parameters).tell_settled(short.cost, short.lower)
             ended = "interrupt" if context.clock.interrupted else "seconds"
             return Found(pattern, limit, details={"stopped": "proof" if short.proven else ended})
         context = replace(context, start=(*context.start, pattern))
     workshop = PlaneWorkshop(problem, context)
-    run = Run(table, workshop, context, problem.base_cost, given)
+    run = Run(table, workshop, context, problem.base_cost, parameters, given)
     run.go()
     best = run.best().reshape(problem.shape)
     bound = _bound(problem, workshop, problem.cost(best & ~problem.forced), context)
@@ -143,39 +134,38 @@ class Run:
         workshop: PlaneWorkshop | TableWorkshop,
         context: Context,
         base: int = 0,
+        parameters: CircuitsParameters = CircuitsParameters(),
         settings: dict[str, Any] | None = None,
     ) -> None:
-        self.table, self.workshop, self.context = table, workshop, context
-        self.settings = settings or settings_of(context)
+        self.table, self.workshop, self.context, self.parameters = table, workshop, context, parameters
+        self.settings = settings or settings_of(context, parameters)
         self.operators = Circuits(
             workshop,
             context,
             get_backend(context.backend),
             CircuitPool(workshop.tasks, workshop.weight),
             Stream(context.seed, 1),
-            ingredients_off(context),
-            int(context.option("refined", REFINED)),
+            frozenset(parameters.without),
+            parameters.refined,
         )
         self.toolbox = circuits_toolbox(self.operators)
         self._choose_strategies()
-        patience = PATIENCE if isinstance(workshop, PlaneWorkshop) else PATIENCE_WITH_LPS
-        self.stop = Stop.of(context, None, None if context.clock.seconds is not None else patience)
-        self.reporter = Reporter(table, context, base)
-        folder = context.options.get("checkpoint")
-        self.folder = None if folder is None else Path(folder)
+        patience = parameters.patience_for(isinstance(workshop, PlaneWorkshop), context.clock.seconds is not None)
+        self.stop = Stop.of(context, replace(parameters, patience=patience))
+        self.reporter = _reporter(table, context, base, parameters)
+        self.folder = None if parameters.checkpoint is None else Path(parameters.checkpoint)
         self.saved = -SECONDS_BETWEEN
         self.unsaved = False
         self.evolution: Evolution
 
     def _choose_strategies(self) -> None:
         """The user's selection and replacement instead of our own."""
-        context, stream = self.context, self.operators.stream
-        if (name := context.options.get("selection")) is not None:
-            chosen = selection.find_selection(name)
-            self.toolbox.register("select", chosen, stream=stream)
-        if (name := context.options.get("replacement")) is not None:
+        wanted, stream = self.parameters, self.operators.stream
+        if wanted.selection is not None:
+            self.toolbox.register("select", selection.find_selection(wanted.selection), stream=stream)
+        if wanted.replacement is not None:
             distance = lambda a, b: int((a.genes != b.genes).sum())  # noqa: E731
-            self.toolbox.register("survive", replacement.find_replacement(name, stream, distance))
+            self.toolbox.register("survive", replacement.find_replacement(wanted.replacement, stream, distance))
 
     def go(self) -> None:
         """Evolve to the end."""
@@ -196,10 +186,10 @@ class Run:
         return Found(suppressed, bound, self.evolution.generation, self.evolution.evaluations, details)
 
     def _begun(self) -> Evolution:
-        size = int(self.context.option("population", POPULATION))
+        size = self.parameters.population
         population = self.operators.first(size, MOST_COUNTS)
-        if "population" in self.context.options and len(population) < size:
-            said = f"the population is {len(population)} instead of {size}: more would fit neither memory nor time"
+        if "population" in self.parameters.changed() and len(population) < size:
+            said = f"the population size is reduced from {size} to {len(population)} to save memory and time"
             warnings.warn(said, stacklevel=2)
         return begin(population, self.toolbox)
 
@@ -241,13 +231,13 @@ class Run:
             checkpoint.save(self.folder, run.generation, figures, arrays)
         except OSError as fault:
             if not self.unsaved:
-                said = f"checkpoints cannot be written ({fault.strerror}): the run goes on without them"
+                said = f"checkpoints cannot be written ({fault.strerror}): continuing without them"
                 warnings.warn(said, stacklevel=2)
             self.unsaved = True
 
     def _resumed(self) -> Evolution | None:
         """The run where its latest checkpoint left it; None if there is none to resume from."""
-        if self.folder is None or not self.context.options.get("resume"):
+        if self.folder is None or not self.parameters.resume:
             return None
         loaded = checkpoint.load(self.folder)
         if loaded is None:
@@ -284,21 +274,20 @@ class Run:
         return evolution
 
 
-def settings_of(context: Context) -> dict[str, Any]:
-    """What shapes a run besides its table: method, attacker, seed, patterns to start from, the evolution's options.
+def _reporter(table: Table, context: Context, base: int, parameters: CircuitsParameters) -> Reporter:
+    return Reporter(table, context, base, parameters.log, parameters.resume)
+
+
+def settings_of(context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> dict[str, Any]:
+    """What shapes a run besides its table: method, attacker, seed, patterns to start from, parameters of the search.
 
     Stops may change from run to run, and so may the machine and what is found first in the time that it has.
     """
     given = [hashlib.sha256(pattern.tobytes()).hexdigest() for pattern in context.start]
-    options = {name: context.options.get(name) for name in SHAPING}
-    attacker = asdict(context.model)
-    return {"method": "circuits", "seed": context.seed, "attacker": attacker, "start": given, "options": options}
-
-
-def ingredients_off(context: Context) -> frozenset[str]:
-    """The ingredients that the option `without` names."""
-    without = frozenset(context.option("without", ()))
-    if unknown := sorted(without - set(INGREDIENTS)):
-        names = ", ".join(INGREDIENTS)
-        raise InputError(f"unknown ingredient {printable(unknown[0])!r}; there are {names}", field="without")
-    return without
+    return {
+        "method": parameters.method,
+        "seed": context.seed,
+        "attacker": asdict(context.model),
+        "start": given,
+        "parameters": parameters.values(["search"]),
+    }

@@ -28,10 +28,6 @@ from gpuga.evolution.pool import CircuitPool, Supports
 from gpuga.kernels import Backend, Stream
 from gpuga.table.table import Ints, Mask
 
-POPULATION = 256
-REFINED = 4
-"""Individuals per generation that are destroyed and repaired in part."""
-
 CLEANED = 2
 """Children per generation whose redundant cells are removed."""
 
@@ -46,9 +42,6 @@ MOST_CIRCUITS = 100_000
 
 MIXING, BLENDS_AT_ONCE, QUICKLY_MIXED = 0.2, 8, 500_000
 """The share of a limited time in which seeds are mixed, so many at once; and genes that need no look at the clock."""
-
-INGREDIENTS = ("lp", "variety", "crossover", "redundancy", "destroy", "dissimilarity", "polish")
-"""What can be switched off (option `without`), to see what each contributes."""
 
 
 class Workshop(Protocol):
@@ -89,8 +82,8 @@ class Circuits:
     backend: Backend
     pool: CircuitPool
     stream: Stream
-    without: frozenset[str] = frozenset()
-    refined: int = REFINED
+    without: frozenset[str]
+    refined: int
     launches: dict[str, int] = field(default_factory=dict)
     generation: int = 0
     hall: Sequence[Individual] = ()

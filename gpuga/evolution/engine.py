@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from deap import base, tools
 
+from gpuga.errors import OutOfTime
 from gpuga.evolution.individual import assign, same_genes, whole_group
 from gpuga.evolution.selection import costs_of
 from gpuga.evolution.stopping import Stop
@@ -59,11 +60,18 @@ def begin(
 def evolve(
     run: Evolution, toolbox: base.Toolbox, stop: Stop, watch: Watch, lower: Callable[[], int | None]
 ) -> Evolution:
-    """Generations until `stop` says so; `watch` is called after each of them, `lower` is a proven bound."""
+    """Generations until `stop` says so; `watch` is called after each of them, `lower` is a proven bound.
+
+    A generation that the end of the time catches is left out.
+    """
     stop.note(run.best.fitness.values[0])
     while not stop.reached(run.generation, lower()):
-        offspring = toolbox.vary(run.population)
-        run.evaluations += assign(toolbox, offspring)
+        try:
+            offspring = toolbox.vary(run.population)
+            run.evaluations += assign(toolbox, offspring)
+        except OutOfTime:
+            stop.why = "seconds"
+            break
         run.population = toolbox.replace(run.population, offspring)
         run.generation += 1
         _note(run, offspring)

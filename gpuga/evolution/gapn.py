@@ -17,36 +17,41 @@ from deap import base
 from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
+from gpuga.evolution.patterns import (
+    PatternIndividual,
+    evaluate_patterns,
+    given_patterns,
+    run_to_pattern,
+    same_places,
+)
 from gpuga.heuristics.hypercube import rectangles
 from gpuga.kernels import Stream, get_backend, layout
+from gpuga.parameters import GapnParameters
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Table
 
-POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT = 20, 200, 30
 
-
-def gapn(table: Table, context: Context) -> Found:
+def gapn(table: Table, context: Context, parameters: GapnParameters = GapnParameters()) -> Found:
     """The best pattern of GAPN's population."""
 
     def prepare(problem: TwoWayProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
-        operators = Gapn(problem, context)
+        operators = Gapn(problem, context, parameters)
         return operators.first(), gapn_toolbox(operators), same_places
 
-    return run_to_pattern(table, context, GENERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
 
 
 class Gapn:
     """GAPN's operators on one problem."""
 
-    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
-        self.size = int(context.option("population", POPULATION))
+    def __init__(self, problem: TwoWayProblem, context: Context, parameters: GapnParameters) -> None:
+        self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 3)
         self.backend = get_backend(context.backend)
         levels, plane = problem.levels, problem.plane
@@ -61,10 +66,14 @@ class Gapn:
     def first(self) -> list[PatternIndividual]:
         """Hypercube patterns in random orders of the levels."""
         problem, costs = self.problem, self.problem.costs()
-        found = [by_paths(problem, costs, plain(), start=problem.secondary(p)) for p in self.context.start]
-        while len(found) < self.size and not (found and self.context.clock.expired()):
+        found = given_patterns(problem, costs, self.context)
+        while len(found) < self.parameters.population and not (found and self.context.clock.expired()):
             boxed = rectangles(problem, self.stream.permutation(len(problem.levels.place)))
-            found.append(by_paths(problem, costs, plain(), start=boxed))
+            try:
+                found.append(by_paths(problem, costs, plain(), start=boxed))
+            except OutOfTime:
+                if not found:
+                    raise
         return [PatternIndividual.of(pattern) for pattern in found]
 
     def networks(self, individual: PatternIndividual) -> list[Ints]:
@@ -126,8 +135,8 @@ def gapn_toolbox(operators: Gapn) -> base.Toolbox:
     """GAPN as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
     toolbox = new_toolbox()
     toolbox.register("evaluate", partial(evaluate_patterns, operators.backend, operators.problem.weight.ravel()))
-    chosen = operators.context.option("selection", "tournament")
-    toolbox.register("select", selection.find_selection(chosen), stream=operators.stream)
+    chosen = selection.find_selection(operators.parameters.selection)
+    toolbox.register("select", chosen, stream=operators.stream)
     toolbox.register("mate", operators.mate)
     toolbox.register("mutate", operators.mutate)
     toolbox.register("vary", operators.vary, toolbox=toolbox)

@@ -20,39 +20,44 @@ from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.patterns import PatternIndividual, evaluate_patterns, run_to_pattern, same_places
+from gpuga.evolution.patterns import (
+    PatternIndividual,
+    evaluate_patterns,
+    given_patterns,
+    run_to_pattern,
+    same_places,
+)
 from gpuga.evolution.plane_workshop import Counted
 from gpuga.evolution.selection import costs_of as fitness_of
 from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.kernels import Stream, get_backend
+from gpuga.parameters import GenSupParameters
 from gpuga.problem.path_costs import Costs, costs_of
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
-POPULATION, ITERATIONS, WITHOUT_IMPROVEMENT = 20, 20, 10
 BEST, OTHER = 0.75, 0.25
 BOUND_ROUNDS = 10
 
 
-def gensup(table: Table, context: Context) -> Found:
+def gensup(table: Table, context: Context, parameters: GenSupParameters = GenSupParameters()) -> Found:
     """The best pattern of GenSup's population."""
 
     def prepare(problem: TwoWayProblem) -> tuple[list[PatternIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
-        operators = GenSup(problem, context)
+        operators = GenSup(problem, context, parameters)
         return operators.first(), gensup_toolbox(operators), same_places
 
-    return run_to_pattern(table, context, ITERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
 
 
 class GenSup:
     """GenSup's operators on one problem."""
 
-    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
-        self.size = int(context.option("population", POPULATION))
-        self.iterations = int(context.option("generations", ITERATIONS))
+    def __init__(self, problem: TwoWayProblem, context: Context, parameters: GenSupParameters) -> None:
+        self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 2)
         self.costs: Costs = problem.costs()
         self.iteration = 0
@@ -61,14 +66,16 @@ class GenSup:
     def first(self) -> list[PatternIndividual]:
         """Shortest paths, shortest paths on the bound's solution, and parallel bound and path for the rest."""
         problem, clock = self.problem, self.context.clock
-        patterns = [by_paths(problem, self.costs, plain(), start=problem.secondary(p)) for p in self.context.start]
-        patterns.append(by_paths(problem, self.costs, plain(), clock=clock))
-        if not clock.expired():
-            master = master_of(problem, patterns[-1])
-            master.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
-            free = np.where(master.point().reshape(problem.shape) > 1e-6, 0, problem.weight)
-            patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
-        patterns += pbp_patterns(problem, max(0, self.size - len(patterns)), self.context)
+        patterns = [*given_patterns(problem, self.costs, self.context), by_paths(problem, self.costs, plain())]
+        try:
+            if not clock.expired():
+                master = master_of(problem, patterns[-1])
+                master.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
+                free = np.where(master.point().reshape(problem.shape) > 1e-6, 0, problem.weight)
+                patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
+            patterns += pbp_patterns(problem, max(0, self.parameters.population - len(patterns)), self.context)
+        except OutOfTime:
+            pass  # there are patterns
         return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])
 
     def _of_different_costs(self, individuals: Sequence[PatternIndividual]) -> list[PatternIndividual]:
@@ -137,7 +144,7 @@ class GenSup:
             children = list(toolbox.mate(better, other))
             best = min(children, key=lambda child: int(weight[child.places].sum()))
             cost = int(weight[best.places].sum())
-            if cost < least or self.iteration == self.iterations // 2:
+            if cost < least or self.iteration == self.parameters.generations // 2:
                 children.append(toolbox.mutate(best))
                 least = min(least, cost)
             offspring += children
@@ -150,7 +157,7 @@ class GenSup:
     ) -> list[PatternIndividual]:
         """The best of both, no two of one cost."""
         both = self._of_different_costs([*population, *offspring])
-        order = np.argsort(fitness_of(both), kind="stable")[: self.size]
+        order = np.argsort(fitness_of(both), kind="stable")[: self.parameters.population]
         return [both[z] for z in order]
 
 

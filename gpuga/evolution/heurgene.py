@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
 from gpuga.evolution.heurgene_loops import (
@@ -35,15 +36,16 @@ from gpuga.evolution.heurgene_loops import (
     new_scratch,
 )
 from gpuga.evolution.individual import Cost
-from gpuga.evolution.patterns import costs_in_one_call, run_to_pattern
+from gpuga.evolution.patterns import costs_in_one_call, given_patterns, run_to_pattern
 from gpuga.evolution.plane_workshop import level_supports
 from gpuga.heuristics.hypercube import rectangles
 from gpuga.kernels import Stream, get_backend
+from gpuga.parameters import HeurGeneParameters
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
-POPULATION, GENERATIONS, WITHOUT_IMPROVEMENT, ATTEMPTS = 10, 1000, 100, 100
+ATTEMPTS = 100
 NEW_PARENTS = 25
 """Pairs that are tried for one mating before the generation goes on without it."""
 
@@ -84,25 +86,24 @@ def dissimilarity(one: HeurGeneIndividual, other: HeurGeneIndividual) -> int:
     return int((one.lists != other.lists).any(axis=1).sum())
 
 
-def heurgene(table: Table, context: Context) -> Found:
+def heurgene(table: Table, context: Context, parameters: HeurGeneParameters = HeurGeneParameters()) -> Found:
     """The best pattern of HeurGene's population."""
 
     def prepare(
         problem: TwoWayProblem,
     ) -> tuple[list[HeurGeneIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
-        operators = HeurGene(problem, context)
+        operators = HeurGene(problem, context, parameters)
         same = lambda one, other: dissimilarity(one, other) == 0  # noqa: E731
         return operators.first(), heurgene_toolbox(operators), same
 
-    return run_to_pattern(table, context, GENERATIONS, WITHOUT_IMPROVEMENT, prepare, lambda one, shape: one.grid(shape))
+    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
 
 
 class HeurGene:
     """HeurGene's operators on one problem."""
 
-    def __init__(self, problem: TwoWayProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
-        self.size = int(context.option("population", POPULATION))
+    def __init__(self, problem: TwoWayProblem, context: Context, parameters: HeurGeneParameters) -> None:
+        self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 4)
         self.weight: Ints = problem.weight.ravel()
         self.cells, of_level = np.unique(problem.levels.place, return_inverse=True)
@@ -121,15 +122,22 @@ class HeurGene:
         at blurred weights.
         """
         problem, costs = self.problem, self.problem.costs()
-        given = [by_paths(problem, costs, plain(), start=problem.secondary(p)) for p in self.context.start]
-        found = [self.individual(pattern) for pattern in given]
-        while len(found) < self.size and not (found and self.context.clock.expired()):
-            order = self.stream.permutation(len(self.cells))
-            made = self._seed(order)
-            if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
-                made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(problem.plane.table)))
-            found.append(made)
+        found = [self.individual(pattern) for pattern in given_patterns(problem, costs, self.context)]
+        while len(found) < self.parameters.population and not (found and self.context.clock.expired()):
+            try:
+                found.append(self._unlike(found))
+            except OutOfTime:
+                if not found:
+                    raise
         return found
+
+    def _unlike(self, found: Sequence[HeurGeneIndividual]) -> HeurGeneIndividual:
+        """One more individual, made again at blurred weights if it is much like another one."""
+        order = self.stream.permutation(len(self.cells))
+        made = self._seed(order)
+        if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
+            made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(self.problem.plane.table)))
+        return made
 
     def _seed(self, order: Ints, blur: NDArray[np.float64] | None = None) -> HeurGeneIndividual:
         levels = [self.level_of[self.level_start[s] : self.level_start[s + 1]] for s in order]
@@ -262,9 +270,9 @@ class Portfolio:
 def heurgene_toolbox(operators: HeurGene) -> base.Toolbox:
     """HeurGene as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
     toolbox = new_toolbox()
-    context = operators.context
-    portfolio = Portfolio(operators.stream, context.options.get("selection"), context.options.get("replacement"))
-    toolbox.register("evaluate", partial(operators.evaluate, get_backend(context.backend)))
+    wanted = operators.parameters
+    portfolio = Portfolio(operators.stream, wanted.selection, wanted.replacement)
+    toolbox.register("evaluate", partial(operators.evaluate, get_backend(operators.context.backend)))
     toolbox.register("select", portfolio.select)
     toolbox.register("mate", operators.mate)
     toolbox.register("mutate", operators.mutate)

@@ -14,28 +14,27 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from deap import base
 from numpy.typing import NDArray
 
-from gpuga.context import Context
-from gpuga.errors import InputError, printable
+from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox
-from gpuga.evolution.individual import Cost
+from gpuga.evolution.individual import Cost, assign
 from gpuga.evolution.orderings import Evaluator, evaluator_of
 from gpuga.evolution.stopping import Stop
+from gpuga.parameters import MUTATIONS, OrderingGaParameters, OrderingLsParameters, OrderingParameters
 from gpuga.protection import Found
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Table
 
-POPULATION = 10
 CHILDREN = 4
 CROSSOVER = 0.7
 REDRAWN = 0.1
-EVALUATIONS, PATIENCE = 10_000, 1_000
 ALIKE, ALIKE_STEPS = 0.01, 100
 """The population's mean within this share of the best, for so many evaluations: the end."""
 
-OPERATORS = ("swap", "insert", "invert")
-MUTATIONS = (*OPERATORS, "self-adaptive")
+*OPERATORS, SELF_ADAPTIVE = MUTATIONS
 
 Order = NDArray[np.int32]
 
@@ -64,33 +63,34 @@ SEARCH, SEARCH_OF_PATHS = 0.7, 0.95
 """The shares of a limited time for the search, in general tables and in two-way ones; the rest completes the best."""
 
 
-def ordering_ga(table: Table, context: Context) -> Found:
+def ordering_ga(table: Table, context: Context, parameters: OrderingGaParameters = OrderingGaParameters()) -> Found:
     """A safe pattern by a genetic algorithm over orderings."""
-    return _search(table, context, int(context.option("population", POPULATION)))
+    return _search(table, context, parameters, parameters.population)
 
 
-def ordering_ls(table: Table, context: Context) -> Found:
+def ordering_ls(table: Table, context: Context, parameters: OrderingLsParameters = OrderingLsParameters()) -> Found:
     """A safe pattern by local search over orderings."""
-    return _search(table, context, 1)
+    return _search(table, context, parameters, 1)
 
 
-def _search(table: Table, context: Context, size: int) -> Found:
-    variant, mutation = _parsed(str(context.option("variant", "ku")))
+def _search(table: Table, context: Context, parameters: OrderingParameters, size: int) -> Found:
+    variant, _, mutation = parameters.variant.partition(":")
+    mutation = mutation or SELF_ADAPTIVE
     evaluator = evaluator_of(table, variant, context)
     if not len(evaluator.items):
         return evaluator.finish(np.zeros(0, np.int32))
     random = np.random.Generator(np.random.PCG64(context.seed))
     breeding = Breeding(random, mutation)
-    toolbox = new_toolbox()
-    toolbox.register("evaluate", _evaluated, evaluator)
-    toolbox.register("vary", breeding.children)
-    toolbox.register("replace", replaced)
-    context.progress.stage("orderings")
-    run = begin(first_population(len(evaluator.items), size, random), toolbox)
     # the best ordering has to be completed as well, which in general tables takes boxes, programs and a clean-up
     share = SEARCH_OF_PATHS if plane_of(table) is not None else SEARCH
     searching = replace(context, clock=context.clock.part(share))
-    stop = Stop.of(searching, EVALUATIONS // CHILDREN, PATIENCE // CHILDREN)
+    toolbox = new_toolbox()
+    toolbox.register("evaluate", _evaluated, evaluator, searching.clock)
+    toolbox.register("vary", breeding.children)
+    toolbox.register("replace", replaced)
+    context.progress.stage("orderings")
+    run = _begun(first_population(len(evaluator.items), size, random), toolbox, searching.clock)
+    stop = Stop.of(searching, parameters)
     watch = Alike(stop, context)
     evolve(run, toolbox, stop, watch.note, lambda: None)
     found = evaluator.finish(run.best.genes)
@@ -98,18 +98,25 @@ def _search(table: Table, context: Context, size: int) -> Found:
     return replace(found, generations=run.generation, evaluations=run.evaluations, details=details)
 
 
-def _parsed(variant: str) -> tuple[str, str]:
-    items, _, mutation = variant.partition(":")
-    mutation = mutation or "self-adaptive"
-    if mutation not in MUTATIONS:
-        raise InputError(
-            f"unknown mutation {printable(mutation)!r}; choose one of {', '.join(MUTATIONS)}", field="--variant"
-        )
-    return items, mutation
+def _evaluated(evaluator: Evaluator, clock: Clock, group: Sequence[Ordering]) -> list[tuple[int]]:
+    return [(cost,) for cost in evaluator.costs([one.genes for one in group], clock)]
 
 
-def _evaluated(evaluator: Evaluator, group: Sequence[Ordering]) -> list[tuple[int]]:
-    return [(cost,) for cost in evaluator.costs([one.genes for one in group])]
+def _begun(orderings: Sequence[Ordering], toolbox: base.Toolbox, clock: Clock) -> Evolution:
+    """The first population as far as the time goes: one ordering at least, then as many at once as there are children.
+
+    Raises `OutOfTime` where there is no time for the first.
+    """
+    known = 0
+    while known < len(orderings) and not (known and clock.expired()):
+        try:
+            known += assign(toolbox, orderings[known : known + (CHILDREN if known else 1)])
+        except OutOfTime:
+            if not known:
+                raise
+    run = begin(orderings[:known], toolbox)
+    run.evaluations += known
+    return run
 
 
 def first_population(items: int, size: int, random: np.random.Generator) -> list[Ordering]:
@@ -148,7 +155,7 @@ class Breeding:
 
     def _operator(self, child: Ordering) -> str:
         """The fixed operator at rate 1/length, or the child's own, now and then drawn anew."""
-        if self.mutation != "self-adaptive":
+        if self.mutation != SELF_ADAPTIVE:
             child.rate = 1.0 / len(child)
             return self.mutation
         if self.random.random() < REDRAWN:

@@ -10,6 +10,7 @@ incremental attacker's LPs in any other table.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -19,9 +20,10 @@ from gpuga import kernels
 from gpuga.circuits.cover import Cover
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
-from gpuga.context import Context
-from gpuga.errors import InputError, printable
+from gpuga.context import Clock, Context
+from gpuga.errors import InputError, OutOfTime, printable
 from gpuga.kernels import get_backend
+from gpuga.parameters import ITEMS
 from gpuga.problem.general import requirements_of
 from gpuga.problem.mutual_protection import mutual_protection_of
 from gpuga.problem.problem import problem_for
@@ -30,9 +32,8 @@ from gpuga.protection import Found
 from gpuga.safety.boxes import box_grid
 from gpuga.safety.evidence import Rule
 from gpuga.safety.unpick import one_line_each, unpick
-from gpuga.table.table import Ints, Table
+from gpuga.table.table import Ints, Mask, Table
 
-VARIANTS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
 GROUPS = 40
 
 Items = list[Ints]
@@ -75,8 +76,8 @@ class Evaluator(Protocol):
 
     items: Items
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
-        """The costs of several orderings, side by side where possible."""
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
+        """The costs of several orderings, side by side where possible; `OutOfTime` where the clock ends before."""
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
         """The complete pattern of an ordering, every task protected, without redundant cells."""
@@ -84,15 +85,13 @@ class Evaluator(Protocol):
 
 def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
     """The evaluator that suits a table."""
-    if variant not in VARIANTS:
-        raise InputError(
-            f"unknown variant {printable(variant)!r}; choose one of {', '.join(VARIANTS)}", field="--variant"
-        )
+    if variant not in ITEMS:
+        raise InputError(f"unknown variant {printable(variant)!r}; choose one of {', '.join(ITEMS)}", field="--variant")
     items = items_of(table, variant, context.strict)
-    problem = problem_for(table, context.strict)
+    problem = problem_for(table, context.strict, context.clock)
     if isinstance(problem, TwoWayProblem):
         return PathEvaluator(problem, items)
-    if box_grid(table) is not None:
+    if box_grid(table, context.clock.expired) is not None:
         return BoxEvaluator(table, items, context)
     return ChangeEvaluator(table, items, context)
 
@@ -107,26 +106,36 @@ class PathEvaluator:
         listed = np.concatenate([*self._levels, np.zeros(0, np.int64)]).astype(np.int64)
         self._rest = np.setdiff1d(np.arange(len(cells)), listed)
         self._costs = problem.costs()
+        self._best: tuple[int, bytes, Mask] | None = None
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
         """One after the other: they share the network's scratch arrays."""
-        return [int(self.problem.cost(self._pattern(o))) for o in orderings]
+        return [self._cost(ordering, clock) for ordering in orderings]
 
-    def _pattern(self, ordering: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def _cost(self, ordering: NDArray[np.int32], clock: Clock) -> int:
+        pattern = self._pattern(ordering, clock)
+        cost = int(self.problem.cost(pattern))
+        if self._best is None or cost < self._best[0]:
+            self._best = cost, ordering.tobytes(), pattern
+        return cost
+
+    def _pattern(self, ordering: NDArray[np.int32], clock: Clock | None = None) -> Mask:
         order = np.concatenate([*(self._levels[i] for i in ordering.tolist()), self._rest]).astype(np.int64)
-        return by_paths(self.problem, self._costs, plain(), order=order)
+        return by_paths(self.problem, self._costs, plain(), order=order, clock=clock)
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
-        """The pattern itself."""
-        return Found(self.problem.pattern(self._pattern(ordering)))
+        """The pattern itself; the best one is kept."""
+        kept = self._best is not None and self._best[1] == ordering.tobytes()
+        pattern = self._best[2] if self._best is not None and kept else self._pattern(ordering)
+        return Found(self.problem.pattern(pattern))
 
 
 class TaskOrders:
-    """Tasks of items in order, for tables protected task by task, without what mutual protection proves."""
+    """Tasks of items in order, for tables that are protected task by task; what a boost proves is left out."""
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
-        self.tasks = requirements_of(table, context.strict)
+        self.tasks = requirements_of(table, context.strict, context.clock)
         self._open = mutual_protection_of(table, self.tasks, context).proven_by < 0
         tasks = (
             [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
@@ -156,7 +165,6 @@ class TaskOrders:
         cover = Cover(self.table, self.tasks, self.context)
         order = np.concatenate([self.order(ordering), self._rest]).tolist()
         cover.boost()
-        cover.boost()
         cover.by_boxes(order)
         cover.by_lp(order)
         cover.clean_up()
@@ -177,9 +185,22 @@ class BoxEvaluator(TaskOrders):
         self._placed = boxes.place[self.tasks.cell] >= 0
         place = np.where(self._placed, boxes.place[self.tasks.cell], 0)
         self._asked = kernels.Tasks.of(place, self.tasks.direction, self.tasks.need)
+        self._each: float | None = None  # seconds that one ordering took at most
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
-        """Side by side; the costs do not depend on the back end or its threads."""
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
+        """Side by side; the costs do not depend on the back end or its threads.
+
+        A call cannot be cut short: none is begun that is likely to take longer than there is time.
+        """
+        each = self.context.first_seconds if self._each is None else self._each
+        if clock.expired() or clock.left() < each * len(orderings):
+            raise OutOfTime("time ran out before the orderings were evaluated; allow more with --seconds")
+        begun = clock.spent()
+        costs = self._costs(orderings)
+        self._each = max(self._each or 0.0, (clock.spent() - begun) / len(orderings))
+        return costs
+
+    def _costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
         boxes = self._boxes
         listed = np.stack([self.order(ordering) for ordering in orderings])
         orders = np.where(self._placed[listed], listed, -1).astype(np.int32)
@@ -192,11 +213,12 @@ class BoxEvaluator(TaskOrders):
 class ChangeEvaluator(TaskOrders):
     """Any table: the incremental attacker's LPs."""
 
-    def costs(self, orderings: Sequence[NDArray[np.int32]]) -> list[int]:
+    def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
         """One after the other."""
-        return [self._cost(o) for o in orderings]
+        searching = replace(self.context, clock=clock)
+        return [self._cost(ordering, searching) for ordering in orderings]
 
-    def _cost(self, ordering: NDArray[np.int32]) -> int:
-        cover = Cover(self.table, self.tasks, self.context)
+    def _cost(self, ordering: NDArray[np.int32], context: Context) -> int:
+        cover = Cover(self.table, self.tasks, context)
         cover.by_lp(self.order(ordering).tolist())
         return self.table.cost(cover.suppressed)

@@ -10,6 +10,8 @@ import numpy as np
 from deap import base
 from numpy.typing import NDArray
 
+from gpuga.circuits.path_cover import by_paths
+from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.evolution.engine import Evolution, begin, evolve
 from gpuga.evolution.individual import Cost
@@ -17,6 +19,8 @@ from gpuga.evolution.progress import Reporter
 from gpuga.evolution.stopping import Stop
 from gpuga.kernels import Backend
 from gpuga.kernels.layout import Pool
+from gpuga.parameters import EvolutionParameters
+from gpuga.problem.path_costs import Costs
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Ints, Mask, Table
@@ -54,6 +58,12 @@ def same_places(one: PatternIndividual, other: PatternIndividual) -> bool:
     return bool(np.array_equal(one.places, other.places))
 
 
+def given_patterns(problem: TwoWayProblem, costs: Costs, context: Context) -> list[Mask]:
+    """The patterns that the user gave, completed where they are not safe; they count even when the time is up."""
+    clock = context.clock.finishing()
+    return [by_paths(problem, costs, plain(), start=problem.secondary(given), clock=clock) for given in context.start]
+
+
 def costs_in_one_call(
     backend: Backend, weight: Ints, start: Ints, cell: NDArray[np.int32], chromosomes: NDArray[np.int32]
 ) -> list[tuple[int]]:
@@ -74,8 +84,7 @@ def evaluate_patterns(backend: Backend, weight: Ints, group: Sequence[PatternInd
 def run_to_pattern(
     table: Table,
     context: Context,
-    generations: int,
-    patience: int,
+    parameters: EvolutionParameters,
     prepare: Callable[[TwoWayProblem], tuple[list[Any], base.Toolbox, Callable[[Any, Any], bool]]],
     grid: Callable[[Any, tuple[int, int]], Mask],
 ) -> Found:
@@ -86,8 +95,8 @@ def run_to_pattern(
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     context.progress.stage("seeds")
     population, toolbox, similar = prepare(problem)
-    stop = Stop.of(context, generations, patience)
-    reporter = Reporter(table, context, problem.base_cost)
+    stop = Stop.of(context, parameters)
+    reporter = Reporter(table, context, problem.base_cost, parameters.log)
     evolution = begin(population, toolbox, similar)
     context.progress.stage("evolution", stop.generations)
     evolve(evolution, toolbox, stop, partial(_tell, reporter), lambda: None)

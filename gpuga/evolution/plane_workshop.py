@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -91,8 +92,9 @@ class PlaneWorkshop:
         self.plain_costs: Costs = problem.costs()
         self.guided: Costs | None = None
         self.master: Master | None = None
-        limit = None if context.start else context.clock  # with a pattern in hand nobody is told that there is none
-        self.first: Mask = by_paths(problem, self.plain_costs, plain(), clock=limit)
+        # with a pattern in hand nobody is told that there is none
+        self.limit = context.clock.finishing() if context.start else context.clock
+        self.first: Mask = by_paths(problem, self.plain_costs, plain(), clock=self.limit)
         self.tight = self.settled = False
         self.branched = 0
         self.steps: list[Step] = []
@@ -110,17 +112,21 @@ class PlaneWorkshop:
     def _patterns(self, stream: Stream, variety: bool) -> Iterator[tuple[str, Mask]]:
         problem, clock = self.problem, self.context.clock.part(SEEDING)
         for given in self.context.start:
-            yield "start", by_paths(problem, self.plain_costs, plain(), start=problem.secondary(given))
+            yield (
+                "start",
+                by_paths(problem, self.plain_costs, plain(), start=problem.secondary(given), clock=self.limit),
+            )
         yield "shortest-path", self.first
-        if not variety or clock.expired():
-            return
+        if variety and not clock.expired():
+            with suppress(OutOfTime):
+                yield from self._further_patterns(stream, clock)
+
+    def _further_patterns(self, stream: Stream, clock: Clock) -> Iterator[tuple[str, Mask]]:
+        problem = self.problem
         yield "hypercube", self._hypercube(largest_first(problem.levels.need))
         yield "hypercube", self._hypercube(stream.permutation(self.tasks))
         for order in stream.permutations(ORDERS, self.tasks):
-            try:
-                yield "shortest-path", self._by_paths(order, stream, clock)
-            except OutOfTime:
-                return
+            yield "shortest-path", self._by_paths(order, stream, clock)
         if self.tasks > LARGEST_FOR_ALL_SEEDS or clock.expired():
             return
         yield "castro", clean_up(problem, by_disjoint_paths(problem, self.context)[0])
@@ -131,15 +137,13 @@ class PlaneWorkshop:
         """Shortest paths on the relaxation's costs, in random orders and by different tastes."""
         assert self.guided is not None, "guide comes first"
         clock = self.context.clock.part(SEEDING)
-        yield "guided", self.supports(by_paths(self.problem, self.guided, plain(single=False, by_capacity=True)))
-        for number, order in enumerate(stream.permutations(ORDERS - 1, self.tasks)):
-            # one wide piece first does not pay here: what the relaxation likes are several narrow ones
-            taste = plain(single=False, by_capacity=number % 2 == 1)
-            try:
+        with suppress(OutOfTime):
+            yield "guided", self.supports(by_paths(self.problem, self.guided, plain(single=False, by_capacity=True)))
+            for number, order in enumerate(stream.permutations(ORDERS - 1, self.tasks)):
+                # one wide piece first does not pay here: what the relaxation likes are several narrow ones
+                taste = plain(single=False, by_capacity=number % 2 == 1)
                 pattern = by_paths(self.problem, self.guided, taste, order=order, clock=clock)
-            except OutOfTime:
-                return
-            yield "guided", self.supports(pattern)
+                yield "guided", self.supports(pattern)
 
     def _hypercube(self, order: Ints) -> Mask:
         boxed = rectangles(self.problem, order)
@@ -220,7 +224,10 @@ class PlaneWorkshop:
             self._tighten(ROUNDS_BETWEEN, clock.part(0.5))
             return self._guided_paths(seed)
         mask = self._branch(best, elite)
-        return [] if mask is None else [self._repaired(mask, seed)]
+        try:
+            return [] if mask is None else [self._repaired(mask, seed)]
+        except OutOfTime:
+            return []
 
     def _branch(self, best: Mask, elite: Sequence[Supports]) -> Mask | None:
         """The answer of branch and bound on few columns; the cuts that it violates stay for the next time."""

@@ -16,16 +16,17 @@ from gpuga.table.table import Table
 
 @dataclass
 class Reporter:
-    """Tells of every generation; costs include what is suppressed beforehand (`base`)."""
+    """Tells of every generation; costs include what is suppressed beforehand (`base`). A resumed log goes on."""
 
     table: Table
     context: Context
     base: int = 0
+    path: str | None = None
+    resumed: bool = False
 
     def __post_init__(self) -> None:
-        path = self.context.options.get("log")
-        self.log: Path | None = None if path is None else Path(path)
-        self._write("", "a" if self.context.options.get("resume") else "w")
+        self.log: Path | None = None if self.path is None else Path(self.path)
+        self._write("", "a" if self.resumed else "w")
 
     def _write(self, text: str, mode: str = "a") -> None:
         if self.log is None:
@@ -34,7 +35,7 @@ class Reporter:
             with open(self.log, mode, encoding="utf-8") as file:
                 file.write(text)
         except OSError as fault:
-            warnings.warn(f"the log cannot be written ({fault.strerror}): the run goes on without it", stacklevel=2)
+            warnings.warn(f"the log cannot be written ({fault.strerror}): continuing without it", stacklevel=2)
             self.log = None
 
     def tell(self, run: Evolution, lower: int, diversity: float, **more: int) -> None:

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from gpuga.context import Context
+from gpuga.parameters import StopParameters
 
 
 @dataclass
@@ -25,15 +26,9 @@ class Stop:
     WINDOW = 5.0
 
     @classmethod
-    def of(cls, context: Context, generations: int | None, patience: int | None) -> Stop:
-        """As the user's options say, else as given (a method's own defaults)."""
-        asked = context.options.get("generations")
-        return cls(
-            context,
-            int(asked) if asked is not None else generations,
-            int(context.option("patience", patience)) if context.option("patience", patience) else None,
-            context.options.get("improvement_rate"),
-        )
+    def of(cls, context: Context, parameters: StopParameters) -> Stop:
+        """As the parameters say."""
+        return cls(context, parameters.generations, parameters.patience, parameters.improvement_rate)
 
     def note(self, best: int) -> None:
         """The best cost after another generation."""

@@ -73,7 +73,7 @@ class TableWorkshop:
 
     def __init__(self, table: Table, context: Context) -> None:
         self.table, self.context = table, context
-        self.levels = requirements_of(table, context.strict)
+        self.levels = requirements_of(table, context.strict, context.clock)
         self.tasks = len(self.levels)
         self.weight: Ints = np.where(table.forced, 0, table.weight)
         self.master: Master | None = None
@@ -141,8 +141,9 @@ class TableWorkshop:
         """Bound a small table, while others make seeds: what the relaxation suppresses leads further ones."""
         if len(self.table) > SMALL or not self.tasks:
             return
-        master = master_of(GeneralProblem.of(self.table))
-        master.tighten(self.context.clock.part(GUIDING), GUIDING_ROUNDS)
+        clock = self.context.clock.part(GUIDING)
+        master = master_of(GeneralProblem.of(self.table, clock=clock))
+        master.tighten(clock, GUIDING_ROUNDS)
         self.master, self.lower = master, master.bound
 
     def guided_seeds(self, stream: Stream) -> Iterator[tuple[str, Supports]]:

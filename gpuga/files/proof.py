@@ -147,7 +147,9 @@ def _records(table: Table, proof: SafetyProof, kept: dict[Shown, int], scale: in
 def _record(
     scale: int, cells: NDArray[np.int32], amounts: Ints, denominator: int, subjects: Sequence[int], in_lines: Mask
 ) -> list[object]:
-    wanted = in_lines[cells] | np.isin(cells, subjects)  # what is in no equation moves for itself alone
+    wanted = in_lines[cells]
+    if not wanted.all():
+        wanted |= np.isin(cells, subjects)  # what is in no equation moves for itself alone
     order = np.argsort(cells[wanted], kind="stable")
     moved = cells[wanted][order].tolist()
     amount = [int(a) for a in amounts[wanted][order].tolist()]

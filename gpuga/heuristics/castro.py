@@ -22,7 +22,8 @@ from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
 from gpuga.table.table import Ints, Mask, Table
 
-LEVELS_AT_ONCE = 128
+LEVELS_AT_ONCE = 8
+"""Levels between two looks at the clock."""
 
 
 def castro(table: Table, context: Context) -> Found:
@@ -62,7 +63,7 @@ def by_disjoint_paths(problem: TwoWayProblem, context: Context) -> tuple[Mask, i
             part,
         )
         if count < 0:
-            raise GpugaError("a level that can be met was not: the flow recovery is at fault")
+            raise GpugaError("internal error: the flow recovery missed a level that can be met")
         recovered += count
     return np.asarray(links.kind == SECONDARY), recovered
 

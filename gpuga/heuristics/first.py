@@ -1,10 +1,10 @@
 """A first safe pattern in seconds, whatever the table: exact circuits without a search for the best.
 
-Two-way tables get rectangles and paths. Tables with dimensions get boxes. What is open then, and any other table, gets
+Two-way tables get shortest paths. Tables with dimensions get boxes. What is open then, and any other table, gets
 circuits of the widest basis (`bottleneck`): first in the neighbourhoods of the cells, at the prices of the cells there;
 then of the whole table, for all open cells at once and in several orders, so that what one order leaves open another
-shows. The few cells that need several circuits at once are left to linear programs. Everything is shown by witnesses
-that hold exactly, and the pattern is what they move.
+shows. The few cells that are left, many of which need several circuits at once, are put to linear programs.
+Everything is shown by witnesses that hold exactly, and the pattern is what they move.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.heuristics.bottleneck import Basis
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.shown import Goals, Shown
@@ -35,17 +36,24 @@ MOST_LINES, LONG = 5_000, 0.25
 """Tables without labels and with more lines than this are not searched for dimensions, unless their lines are long (few
 lines for the cells, as in crossings): that takes longer than to do without."""
 
+STRUCTURE_SHARE = 0.4
+"""The share of a limited time in which dimensions are searched for."""
+
 BOXES_AT_ONCE = 2_000
 """Boxes between two looks at what they show of other cells, and at the clock."""
 
-NEARBY = ((3, 300), (4, 1_000), (6, 2_000))
-"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other."""
+PATHS_SHARE = 0.75
+"""The share of a limited time in which shortest paths are tried: mostly as quick as rectangles, and much cheaper."""
+
+NEARBY, SMALLEST = ((4, 1_000), (6, 2_000)), (3, 300)
+"""Cells per line and cells in all of the neighbourhoods that are tried, one after the other. Where only whole changes
+count, programs are of little use for what is left: the smallest ones come first, and leave less."""
 
 NEARBY_SHARE = 0.5
 """The share of a limited time that neighbourhoods may take."""
 
-ORDERS = 24
-"""Orders of the whole table that are tried."""
+ORDERS, FIRST_ORDERS, FEW = 24, 2, 50
+"""Orders of the whole table that are tried; after the first ones, programs are quicker for so few open cells."""
 
 SMALL = 3_000
 """Tables of up to so many cells are put to programs as a whole at once."""
@@ -58,24 +66,31 @@ def first_pattern(table: Table, context: Context) -> Found | None:
     """A safe pattern with its proof, quickly rather than cheap; None where none was found (in time)."""
     plane = plane_of(table)
     if plane is not None:
-        return _by_rectangles(plane, context)
+        return _in_a_plane(plane, context)
     context.progress.stage("first pattern")
     shown = Shown(table, Goals.of(table, context.strict, context.protect_secondary), context.whole)
     _by_boxes(shown, context)
     _nearby(shown, context)
-    _as_a_whole(shown, context)
+    prices = _prices(shown, context.seed)
+    _as_a_whole(shown, context, prices, 0 if shown.whole else FEW)
     _by_programs(shown, context)
+    _as_a_whole(shown, context, prices)
     if len(shown.open_cells()):
         return None
     proof = shown.proof()
     return Found(shown.pattern(proof), evaluations=1, details={"pattern": "first"}, proof=proof)
 
 
-def _by_rectangles(plane: Plane, context: Context) -> Found:
-    """Cheapest rectangles, then shortest paths; no clean-up."""
-    problem = problem_of(plane, context.strict)
-    boxed = rectangles(problem, largest_first(problem.levels.need))
-    secondary = by_paths(problem, problem.costs(), plain(), start=boxed, clean=False, clock=context.clock)
+def _in_a_plane(plane: Plane, context: Context) -> Found:
+    """Shortest paths; where they take too long, cheapest rectangles and paths for the rest; no clean-up."""
+    problem = problem_of(plane, context.strict, context.clock)
+    order, costs = largest_first(problem.levels.need), problem.costs()
+    try:
+        part = context.clock.part(PATHS_SHARE)
+        secondary = by_paths(problem, costs, plain(), order=order, clean=False, clock=part)
+    except OutOfTime:
+        boxed = rectangles(problem, order)
+        secondary = by_paths(problem, costs, plain(), order=order, start=boxed, clean=False)
     return Found(problem.pattern(secondary), evaluations=1, details={"pattern": "first"})
 
 
@@ -84,7 +99,10 @@ def _by_boxes(shown: Shown, context: Context) -> None:
     table = shown.table
     if table.grid is None and len(table.lines) > MOST_LINES and len(table.lines) > LONG * len(table):
         return
-    grid = box_grid(table)
+    try:
+        grid = box_grid(table, context.clock.part(STRUCTURE_SHARE).expired)
+    except OutOfTime:
+        return
     if grid is None:
         return
     search = BoxSearch(grid, table.forced)
@@ -95,7 +113,7 @@ def _by_boxes(shown: Shown, context: Context) -> None:
                 return
             part = order.subset(np.arange(begin, min(begin + BOXES_AT_ONCE, len(order))))
             open_ = np.where(part.direction > 0, shown.open_rise[part.cell], shown.open_fall[part.cell])
-            shown.add(search.protect(part.subset(open_))[1])
+            shown.add(search.protect(part.subset(open_), context.clock.expired)[1])
 
 
 def _one_each(tasks: Tasks) -> Tasks:
@@ -105,29 +123,37 @@ def _one_each(tasks: Tasks) -> Tasks:
 
 
 def _nearby(shown: Shown, context: Context) -> None:
-    """Circuits in neighbourhoods, cell by cell, the largest goals first."""
+    """Circuits in neighbourhoods, cell by cell, the largest goals first; those of smaller goals there come along."""
     near, room = Neighbourhoods(shown.table), _room(shown)
     clock = context.clock.part(NEARBY_SHARE)
-    for per_line, most in NEARBY:
+    for per_line, most in (SMALLEST, *NEARBY) if shown.whole else NEARBY:
         for cell in _largest_first(shown):
             if clock.expired():
                 return
             if shown.open_rise[cell] or shown.open_fall[cell]:
                 around = near.around(cell, int(shown.goals.need[cell]), shown.suppressed, per_line, most)
                 price = np.where(shown.suppressed[around], 0.0, shown.table.weight[around])
-                _take_circuits(shown, around, np.array([cell]), price, room)
+                _take_circuits(shown, around, _no_larger(shown, around, cell), price, room)
 
 
-def _as_a_whole(shown: Shown, context: Context) -> None:
-    """Circuits of the whole table for all open cells, in one order after the other."""
+def _no_larger(shown: Shown, around: Ints, cell: int) -> Ints:
+    """The cells of a neighbourhood with open goals that are no larger than those of a cell in it, which is one."""
+    open_ = (shown.open_rise | shown.open_fall)[around]
+    return np.asarray(around[open_ & (shown.goals.need[around] <= shown.goals.need[cell])])
+
+
+def _as_a_whole(shown: Shown, context: Context, prices: Iterator[Floats], few: int = 0) -> None:
+    """Circuits of the whole table for all open cells, in one order after the other, until few cells are open."""
     room = _room(shown)
     cells = np.flatnonzero(room > 0)
-    for price in _prices(shown, context.seed):
+    for number, price in enumerate(prices):
         open_ = shown.open_cells()
         if not len(open_) or context.clock.expired():
             return
         every = np.union1d(cells, open_)
         _take_circuits(shown, every, open_, price[every], room)
+        if number + 1 >= FIRST_ORDERS and len(shown.open_cells()) <= few:
+            return
 
 
 def _prices(shown: Shown, seed: int) -> Iterator[Floats]:
@@ -180,6 +206,8 @@ def _by_programs(shown: Shown, context: Context) -> None:
 
 def _take_change(shown: Shown, change: CheapestChange, question: tuple[int, int, int], clock: Clock) -> None:
     witness = change.find(*question, clock.left())
+    if witness is not None and shown.whole and witness.denominator[0] != 1:
+        witness = change.find_whole(*question, clock.left())
     if witness is not None:
         shown.add(witness)
 

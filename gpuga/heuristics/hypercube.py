@@ -25,10 +25,10 @@ from gpuga.table.table import Ints, Mask, Table
 
 def hypercube(table: Table, context: Context) -> Found:
     """A safe pattern by boxes, the largest levels first, without its redundant cells."""
-    problem = problem_for(table, context.strict)
+    problem = problem_for(table, context.strict, context.clock)
     if isinstance(problem, TwoWayProblem):
         boxed = rectangles(problem, largest_first(problem.levels.need))
-        secondary = by_paths(problem, problem.costs(), plain(), start=boxed, clock=context.clock)
+        secondary = by_paths(problem, problem.costs(), plain(), start=boxed)
         return Found(problem.pattern(secondary), evaluations=1)
     cover = Cover(table, problem.requirements, context)
     order = largest_first(cover.tasks.need)
@@ -46,7 +46,7 @@ def largest_first(need: Ints) -> Ints:
 
 
 def rectangles(problem: TwoWayProblem, order: Ints, blur: NDArray[np.float64] | None = None) -> Mask:
-    """The union of the cheapest rectangles of the open levels of a plane, taken in order (bool[R, C]).
+    """The union of the cheapest rectangles of the open levels of a plane, taken in order until the time is up.
 
     `blur` float64[n] multiplies the weights of the table's cells, for other rectangles than the usual ones.
     """
@@ -60,7 +60,7 @@ def rectangles(problem: TwoWayProblem, order: Ints, blur: NDArray[np.float64] | 
     sign = problem.plane.sign.ravel()[levels.place[order]]
     direction = np.where(levels.forth[order], 1, -1) * sign
     tasks = Tasks(cells.astype(np.int32), direction.astype(np.int8), levels.need[order])
-    _, witnesses = BoxSearch(boxes, table.forced).protect(tasks)
+    _, witnesses = BoxSearch(boxes, table.forced).protect(tasks, problem.clock.expired)
     suppressed = table.forced.copy()
     suppressed[witnesses.cell] = True
     return problem.secondary(suppressed)

@@ -16,7 +16,8 @@ from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import Log, new_log, plain
 from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
-from gpuga.errors import GpugaError, InputError, printable
+from gpuga.errors import GpugaError
+from gpuga.parameters import CLEAN_UP, IncrementalParameters
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.protection import Found
@@ -24,18 +25,11 @@ from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.table import Ints, Mask, Table
 
-CLEAN_UP = "clean-up"
-LEVELS_AT_ONCE = 16
-"""Requirements between two looks at the clock."""
 
-
-def incremental(table: Table, context: Context) -> Found:
+def incremental(table: Table, context: Context, parameters: IncrementalParameters = IncrementalParameters()) -> Found:
     """A safe pattern by the incremental attacker, sensitive cells by falling weight."""
-    variant = context.option("variant", "")
-    if variant not in ("", CLEAN_UP):
-        raise InputError(f"unknown variant {printable(variant)!r}; incremental has {CLEAN_UP}", field="--variant")
-    clean = variant == CLEAN_UP
-    problem = problem_for(table, context.strict)
+    clean = parameters.variant == CLEAN_UP
+    problem = problem_for(table, context.strict, context.clock)
     if isinstance(problem, TwoWayProblem):
         context.progress.stage("cheapest changes", len(problem.levels.place))
         secondary = by_flows(problem, context.clock)
@@ -52,17 +46,19 @@ def incremental(table: Table, context: Context) -> Found:
 def by_flows(problem: TwoWayProblem, clock: Clock) -> Mask:
     """Secondary suppressions (bool[R, C]) that meet every level, each by a minimum-cost flow, heavy cells first.
 
-    When the time is up, shortest paths complete the pattern.
+    When the time is up, shortest paths complete the pattern, as far as there is time for an answer.
     """
     links, levels, log = problem.links(), problem.levels, new_log(problem.weight.size)
     order = np.argsort(-problem.weight.ravel()[levels.place], kind="stable")
-    for begin in range(0, len(order), LEVELS_AT_ONCE):
+    for at in range(len(order)):  # a flow in a large table takes a good part of a second
         if clock.expired():
             start = np.asarray(links.kind == SECONDARY)
-            return by_paths(problem, problem.costs(), plain(), order=order, start=start, clean=False)
-        part = order[begin : begin + LEVELS_AT_ONCE]
+            return by_paths(
+                problem, problem.costs(), plain(), order=order, start=start, clean=False, clock=clock.finishing()
+            )
+        part = order[at : at + 1]
         if not _protect(problem.net, links, problem.flow, levels, problem.weight, problem.candidate, log, part):
-            raise GpugaError("a level that can be met was not: the minimum-cost flow is at fault")
+            raise GpugaError("internal error: the minimum-cost flow missed a level that can be met")
     return np.asarray(links.kind == SECONDARY)
 
 

@@ -17,7 +17,7 @@ from gpuga.table.table import Mask, Table
 
 def marginal(table: Table, context: Context) -> Found:
     """A safe pattern: sensitive cells, all totals above them, and what these leave open. No clean-up."""
-    cover = Cover(table, requirements_of(table, context.strict), context, with_totals(table))
+    cover = Cover(table, requirements_of(table, context.strict, context.clock), context, with_totals(table))
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
     cover.by_boxes(order)
     cover.by_lp(order)

@@ -33,9 +33,9 @@ ROUNDS = 20
 
 def modular(table: Table, context: Context) -> Found:
     """A safe pattern by sub-tables, then repaired and cleaned up as a whole."""
-    crossing = crossing_of(table)
+    crossing = crossing_of(table, context.clock.expired)
     start = table.forced.copy() if crossing is None else by_sub_tables(table, crossing, context)
-    cover = Cover(table, requirements_of(table, context.strict), context, start)
+    cover = Cover(table, requirements_of(table, context.strict, context.clock), context, start)
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
     cover.boost()
     cover.by_boxes(order)

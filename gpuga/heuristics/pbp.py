@@ -12,18 +12,17 @@ import numpy as np
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
+from gpuga.parameters import PbpParameters
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
-INDIVIDUALS = 20
 
-
-def pbp(table: Table, context: Context) -> Found:
-    """The cheapest of N patterns (option `population`)."""
+def pbp(table: Table, context: Context, parameters: PbpParameters = PbpParameters()) -> Found:
+    """The cheapest of `population` patterns."""
     problem = two_way_problem(table, context)
-    count = int(context.option("population", INDIVIDUALS))
-    patterns = pbp_patterns(problem, count, context)
+    patterns = pbp_patterns(problem, parameters.population, context)
     best = min(patterns, key=problem.cost)
     return Found(problem.pattern(best), evaluations=len(patterns))
 
@@ -37,7 +36,12 @@ def pbp_patterns(problem: TwoWayProblem, count: int, context: Context) -> list[M
         if patterns and context.clock.expired():
             break
         start = _without_lone(problem, _bounded(problem, n))
-        patterns.append(by_paths(problem, costs, taste, start=start, clock=context.clock))
+        try:
+            patterns.append(by_paths(problem, costs, taste, start=start))
+        except OutOfTime:
+            if not patterns:
+                raise
+            break
         context.progress.advance(best=min(problem.cost(p) for p in patterns))
     return patterns
 

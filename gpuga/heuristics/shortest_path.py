@@ -18,5 +18,5 @@ def shortest_path(table: Table, context: Context) -> Found:
     """A safe pattern by shortest paths in the order of the table, cleaned up."""
     problem = two_way_problem(table, context)
     context.progress.stage("shortest paths", len(problem.levels.place))
-    secondary = by_paths(problem, problem.costs(), plain(), clock=context.clock)
+    secondary = by_paths(problem, problem.costs(), plain())
     return Found(problem.pattern(secondary), evaluations=1)

@@ -95,7 +95,7 @@ class Programs:
         none = np.zeros(len(columns))
         self._inside.set_bounds(columns.astype(np.int32), none, none)
 
-    def inside(self, column: int, direction: int, need: float) -> Floats | None:
+    def inside(self, column: int, direction: int, need: float, seconds: float) -> Floats | None:
         """A change of hidden cells that moves one of them so far, or None."""
         columns, costs = [column], [float(direction)]
         if self._asked is not None and self._asked != column:
@@ -103,12 +103,12 @@ class Programs:
         self._inside.set_cost(np.array(columns, np.int32), np.array(costs))
         self._asked = column
         self.questions += 1
-        answer = self._inside.solve()
+        answer = self._inside.solve(seconds)
         if answer.status is not Status.OPTIMAL or answer.objective < need * REACHED:
             return None
         return answer.x
 
-    def cheapest(self, column: int, direction: int, need: float, price: Floats) -> Floats | None:
+    def cheapest(self, column: int, direction: int, need: float, price: Floats, seconds: float) -> Floats | None:
         """The cheapest change of any cells that moves one of them so far, or None."""
         if self._change is None:
             self._change = self._solver.cold_session(self._change_model())
@@ -118,7 +118,7 @@ class Programs:
         self._change.set_cost(np.arange(2 * self.count, dtype=np.int32), np.concatenate([price, price]))
         self._change.set_bounds(both, fixed, fixed)
         self.questions += 1
-        answer = self._change.solve()
+        answer = self._change.solve(seconds)
         self._change.set_bounds(both, np.zeros(2), np.array([self.up[column], self.down[column]]))
         if answer.status is not Status.OPTIMAL:
             return None
@@ -142,6 +142,7 @@ class TableSearch:
         within: Ints | None = None,
     ) -> None:
         self.table = table
+        self.clock = Clock()
         self.random = np.random.default_rng(seed)
         self.suppressed = table.forced.copy()
         self.suppressed[np.concatenate([*leans, np.zeros(0, np.int64)]).astype(np.int64)] = True
@@ -163,6 +164,7 @@ class TableSearch:
 
     def run(self, questions: int, clock: Clock) -> Mask:
         """The cheapest pattern seen until so many questions were asked or the time is up (bool[n])."""
+        self.clock = clock
         best, cheapest = self.suppressed.copy(), self.cost
         warmth = WARMTH * cheapest
         while self.programs.questions < questions and not clock.expired():
@@ -222,10 +224,11 @@ class TableSearch:
             if self._stands(task):
                 continue
             question = int(self.at[task]), int(self.direction[task]), float(self.need[task])
-            x = programs.inside(*question)
+            x = programs.inside(*question, self.clock.left())
             if x is None:
                 hidden = self.suppressed[self.cells]
-                if (x := programs.cheapest(*question, np.where(hidden, 1e-4, price))) is None:
+                prices = np.where(hidden, 1e-4, price)
+                if (x := programs.cheapest(*question, prices, self.clock.left())) is None:
                     return None
                 fresh.append(self.cells[(np.abs(x) > STILL) & ~hidden])
                 self._set(fresh[-1], hidden=True)
@@ -256,6 +259,8 @@ class TableSearch:
         candidates = np.unique(np.concatenate([own, *near]))
         blurred = self.table.weight[candidates] * (1 + 0.2 * self.random.random(len(candidates)))
         for cell in candidates[np.argsort(-blurred, kind="stable")].tolist():
+            if self.clock.expired():
+                return
             if self.suppressed[cell] and (fallen := self.lonely.fall_with(cell)) is not None:
                 self._try_to_publish(fallen)
 
@@ -269,7 +274,8 @@ class TableSearch:
         open_ = sorted(leaning, key=lambda task: (-self.failed[task], task))
         while open_:
             task = open_[0]
-            x = self.programs.inside(int(self.at[task]), int(self.direction[task]), float(self.need[task]))
+            question = int(self.at[task]), int(self.direction[task]), float(self.need[task])
+            x = self.programs.inside(*question, self.clock.left())
             if x is None:
                 self.failed[task] = self.programs.questions
                 self._set(cells, hidden=True)

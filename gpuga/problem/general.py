@@ -7,13 +7,19 @@ from functools import cached_property
 
 import numpy as np
 
+from gpuga.context import Clock
+from gpuga.errors import OutOfTime
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.tasks import Tasks, level_tasks
 from gpuga.table.table import Ints, Mask, Table
 
 
-def requirements_of(table: Table, strict: bool) -> Tasks:
-    """The levels of all sensitive cells as tasks, sliding levels laid on the upper side as far as it reaches."""
+def requirements_of(table: Table, strict: bool, clock: Clock | None = None) -> Tasks:
+    """The levels of all sensitive cells as tasks, sliding levels laid on the upper side as far as it reaches.
+
+    Raises `OutOfTime` where the time ends before it is known how far that is.
+    """
+    clock = clock or Clock()
     plain = level_tasks(table, strict)
     extra = 1 if strict else 0
     levels = table.levels
@@ -22,10 +28,12 @@ def requirements_of(table: Table, strict: bool) -> Tasks:
     wide = np.flatnonzero(table.primary & (sliding > upper + lower))
     if not len(wide):
         return plain
-    everything = Attacker(table, table.suppressible)
+    everything = Attacker(table, table.suppressible, expired=clock.expired)
     for cell in wide.tolist():
         goal = int(sliding[cell] - lower[cell])
-        reach = everything.reach(cell, 1, goal)
+        reach = everything.reach(cell, 1, goal, clock.left())
+        if clock.expired():
+            raise OutOfTime("time ran out before sliding levels were laid out; allow more with --seconds")
         upper[cell] = max(int(upper[cell]), min(goal, goal if reach.unbounded else int(reach.attained)))
         lower[cell] = max(int(lower[cell]), int(sliding[cell] - upper[cell]))
     cells = np.repeat(table.sensitive, 2)
@@ -45,17 +53,18 @@ class GeneralProblem:
     table: Table
     strict: bool
     plain: Tasks
+    clock: Clock | None = None
 
     @classmethod
-    def of(cls, table: Table, strict: bool = False) -> GeneralProblem:
-        """The problem of a table."""
+    def of(cls, table: Table, strict: bool = False, clock: Clock | None = None) -> GeneralProblem:
+        """The problem of a table; the clock ends what takes long to find out about it."""
         # the strict attacker is left with less, so bounds for the other one hold as well
-        return cls(table, strict, level_tasks(table))
+        return cls(table, strict, level_tasks(table), clock)
 
     @cached_property
     def requirements(self) -> Tasks:
         """What a pattern has to meet, one per sensitive cell and direction."""
-        return requirements_of(self.table, self.strict)
+        return requirements_of(self.table, self.strict, self.clock)
 
     @property
     def weight(self) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from gpuga.context import Clock
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem, problem_of
 from gpuga.table.plane import plane_of
@@ -43,7 +44,7 @@ class Problem(Protocol):
         """The secondary suppressions of a pattern of the table, without what may not be used."""
 
 
-def problem_for(table: Table, strict: bool = False) -> TwoWayProblem | GeneralProblem:
-    """The problem of a table; `Infeasible` where a two-way table has no safe pattern."""
+def problem_for(table: Table, strict: bool = False, clock: Clock | None = None) -> TwoWayProblem | GeneralProblem:
+    """The problem of a table; `Infeasible` where a two-way table has no safe pattern. The clock ends work on it."""
     plane = plane_of(table)
-    return GeneralProblem.of(table, strict) if plane is None else problem_of(plane, strict)
+    return GeneralProblem.of(table, strict, clock) if plane is None else problem_of(plane, strict, clock)

@@ -6,13 +6,13 @@ published experiments that is four fifths of the levels of count tables and near
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.problem.path_costs import Costs, costs_of
 from gpuga.problem.refusal import impossible
@@ -42,7 +42,7 @@ class TwoWayProblem:
     int64 is what it costs, `base_cost` what cells suppressed beforehand cost anyway. `levels` are the ones
     that `forced` alone does not cover, sliding levels turned into wider fixed ones; `plain_levels` are those
     of them that every safe pattern must meet, so that bounds may lean on them. `flow` is room for the
-    searches of one thread.
+    searches of one thread. `clock` ends whatever works on the problem, unless that has a clock of its own.
     """
 
     plane: Plane
@@ -54,6 +54,7 @@ class TwoWayProblem:
     levels: Requirements
     plain_levels: Requirements
     flow: Flow
+    clock: Clock = field(default_factory=Clock)
 
     @property
     def table(self) -> Table:
@@ -88,8 +89,8 @@ class TwoWayProblem:
         return costs_of(self.weight.astype(np.float64), self.candidate)
 
     def pattern(self, secondary: Mask) -> NDArray[np.bool_]:
-        """The whole pattern per cell of the table, forced cells included."""
-        return np.asarray(self.plane.lift(self.forced | secondary), bool)
+        """The whole pattern per cell of the table, forced cells included; suppressions as a grid or flat."""
+        return np.asarray(self.plane.lift(self.forced | secondary.reshape(self.shape)), bool)
 
     def secondary(self, suppressed: NDArray[np.bool_]) -> Mask:
         """The secondary suppressions of a pattern of the table as a grid, without what may not be used."""
@@ -101,21 +102,21 @@ def two_way_problem(table: Table, context: Context) -> TwoWayProblem:
     plane = plane_of(table)
     if plane is None:
         raise InputError(
-            "this method needs a two-dimensional table; hypercube and incremental take any table",
+            "this method needs a two-way table; hypercube and incremental take any table",
             field="--method",
         )
-    return problem_of(plane, context.strict)
+    return problem_of(plane, context.strict, context.clock)
 
 
-def problem_of(plane: Plane, strict: bool) -> TwoWayProblem:
-    """The problem of a plane, or `Infeasible`."""
+def problem_of(plane: Plane, strict: bool, clock: Clock | None = None) -> TwoWayProblem:
+    """The problem of a plane, or `Infeasible`; without a clock there is no hurry."""
     problem = with_requirements(plane, plain := level_tasks(plane.table, strict))
     everything = problem.forced | problem.candidate
     fixed = _fixed_tasks(plane, plain, everything, strict)
     _refuse_impossible(plane, everything, fixed)
     levels = _open_levels(plane, problem.forced, fixed)
     bounding = levels if fixed is plain else _open_levels(plane, problem.forced, plain)
-    return replace(problem, levels=levels, plain_levels=bounding)
+    return replace(problem, levels=levels, plain_levels=bounding, clock=clock or Clock())
 
 
 def with_requirements(plane: Plane, tasks: Tasks) -> TwoWayProblem:

@@ -9,6 +9,7 @@ that neither settles is left undecided, and undecided never means safe.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -145,6 +146,7 @@ class Attacker:
         Near the linear move first; then anywhere, where numbers are small enough for the solver's floats. Witnesses are
         exact; that there is none further is the solver's word, and can only make a cell count as unsafe.
         """
+        until = time.monotonic() + seconds
         near = self._whole_near(cell, direction, need, linear, seconds)
         if near.bound == near.attained or (need is not None and near.attained >= need):
             return near
@@ -152,10 +154,10 @@ class Attacker:
             return near
         if need is not None:
             for far in (NEAR * need, FARTHEST_WHOLE):  # small changes nearly always suffice
-                reach = self._in_whole(cell, direction, need, far, seconds)
+                reach = self._in_whole(cell, direction, need, far, until - time.monotonic())
                 if reach.attained >= need:
                     return reach
-        reach = self._in_whole(cell, direction, None, FARTHEST_WHOLE, seconds)
+        reach = self._in_whole(cell, direction, None, FARTHEST_WHOLE, until - time.monotonic())
         return reach if reach.attained >= near.attained else near
 
     def _far(self) -> Mask:
@@ -287,10 +289,10 @@ class Attacker:
     def _settled(self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float) -> Reach:
         """The reach of a program that is set up in the session, to the goal or as far as it goes."""
         attained, witness, bound = Fraction(0), None, None
-        zoom, magnified = 1.0, False
+        zoom, magnified, until = 1.0, False, time.monotonic() + seconds
         try:
             for _ in range(ROUNDS):
-                answer = self._solve(seconds)
+                answer = self._solve(until - time.monotonic())
                 if answer.status is Status.UNBOUNDED and not magnified:
                     return Reach(Fraction(0), None, None, unbounded=True)
                 if answer.status is not Status.OPTIMAL:

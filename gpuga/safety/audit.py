@@ -153,7 +153,8 @@ def _collect(
     if not len(open_cells):
         return 0, set()
     refuted = set(open_cells[_short_by_propagation(table, suppressed, evidence.rule)[open_cells]].tolist())
-    cheap_proofs(table, suppressed, evidence, np.array([c for c in open_cells.tolist() if c not in refuted], np.int64))
+    asked = np.array([c for c in open_cells.tolist() if c not in refuted], np.int64)
+    cheap_proofs(table, suppressed, evidence, asked, context.clock.expired)
     left = [c for c in evidence.unsettled(open_cells) if c not in refuted]
     if plane_of(table) is not None or not left:
         return 0, refuted | set(left)  # in a plane flows have decided: what is open is unsafe

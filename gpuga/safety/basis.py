@@ -152,15 +152,12 @@ def _denominator(number: int, one: int, most: int) -> int | None:
     """
     above, below = number % one, one
     before, now = 1, 0
-    while below:
+    while True:
         quotient, rest = divmod(above, below)
         before, now = now, quotient * now + before
-        if now > most:
-            return None
         above, below = below, rest
         if below == 0 or (above // below) * now + before > most:
             return now if now > 1 else None
-    return None
 
 
 def _confirmed(matrix: csr_array, numerator: Integers, denominator: int, right: Ints) -> bool:

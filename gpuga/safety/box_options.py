@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.kernels.layout import Options
-from gpuga.table.crossing import Axis
+from gpuga.table.crossing import Axis, Expired, leave_in_time
 
 MOST_FREE = 3
 """Free codes that move at once, where a total has several families."""
@@ -33,13 +33,17 @@ Row = dict[int, int | Fraction]
 """Codes with what an equation multiplies them by."""
 
 
-def options_of(axis: Axis) -> Options:
-    """The options of all codes of an axis."""
+MOVES_AT_ONCE = 256
+"""Moves between two looks at the clock."""
+
+
+def options_of(axis: Axis, expired: Expired = bool) -> Options:
+    """The options of all codes of an axis; raises `OutOfTime` where the time is up before they are listed."""
     if len(axis.families) == 1 and len(axis.families[0][1]) == axis.codes - 1:
         none = np.zeros(1, np.int64)
         return Options(axis.codes, axis.families[0][0], none, none, np.zeros(0, np.int32), np.zeros(0, np.int8))
     parent = axis.parent
-    changes = _general_changes(axis) if parent is None else _tree_changes(axis, parent)
+    changes = _general_changes(axis, expired) if parent is None else _tree_changes(axis, parent)
     return _by_code(axis.codes, changes)
 
 
@@ -75,11 +79,13 @@ def _tree_changes(axis: Axis, parent: NDArray[np.int32]) -> list[Change]:
     return [change for change in changes if len(change) <= LONGEST]
 
 
-def _general_changes(axis: Axis) -> list[Change]:
+def _general_changes(axis: Axis, expired: Expired) -> list[Change]:
     """Small solutions of the families' equations, those without a simpler one inside."""
-    free, follows = _solved(axis)
+    free, follows = _solved(axis, expired)
     changes: list[dict[int, int]] = []
-    for chosen, signs in _moves(axis, free):
+    for number, (chosen, signs) in enumerate(_moves(axis, free)):
+        if number % MOVES_AT_ONCE == 0:
+            leave_in_time(expired)
         moved: Row = {}
         for z, sign in zip(chosen, signs, strict=True):
             for code, by in follows[z].items():
@@ -121,13 +127,14 @@ def _simplest(changes: list[dict[int, int]]) -> list[Change]:
     return kept
 
 
-def _solved(axis: Axis) -> tuple[list[int], list[Row]]:
+def _solved(axis: Axis, expired: Expired) -> tuple[list[int], list[Row]]:
     """Free codes, and for each what moves when it alone moves by one unit (itself included)."""
     rows: list[Row] = [{total: -1, **dict.fromkeys(parts, 1)} for total, parts in axis.families]
     pivots: dict[int, Row] = {}
     having: dict[int, set[int]] = {}  # the pivots whose rows contain a code
     depth = axis.depth
     for row in rows:
+        leave_in_time(expired)
         for at in [code for code in row if code in pivots]:  # solved rows contain no other pivot
             row = _combined(row, pivots[at], row[at])
         if not row:

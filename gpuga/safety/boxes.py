@@ -7,6 +7,7 @@ come back as table cells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -18,9 +19,12 @@ from gpuga.kernels.logic.boxes import Boxed, Bytes
 from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Witnesses
-from gpuga.table.crossing import crossing_of
+from gpuga.safety.witness import Witnesses, together
+from gpuga.table.crossing import Expired, crossing_of
 from gpuga.table.table import Ints, Mask, Table
+
+BOXES_AT_ONCE = 128
+"""Boxes between two looks at the clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +62,22 @@ class BoxGrid:
 _SEEN: WeakKeyDictionary[Table, tuple[BoxGrid | None]] = WeakKeyDictionary()
 
 
-def box_grid(table: Table) -> BoxGrid | None:
+def box_grid(table: Table, expired: Expired = bool) -> BoxGrid | None:
     """The layout of a table that has a crossing, by its labels or by its equations; None for any other.
 
-    Made once for a table: the changes along an axis without a plain hierarchy take long to list.
+    Made once for a table: the changes along an axis without a plain hierarchy take long to list. Raises `OutOfTime`
+    where the time is up before.
     """
     if table not in _SEEN:
-        _SEEN[table] = (_laid_out(table),)
+        _SEEN[table] = (_laid_out(table, expired),)
     return _SEEN[table][0]
 
 
-def _laid_out(table: Table) -> BoxGrid | None:
-    crossing = crossing_of(table)
+def _laid_out(table: Table, expired: Expired) -> BoxGrid | None:
+    crossing = crossing_of(table, expired)
     if crossing is None:
         return None
-    options = [options_of(axis) for axis in crossing.axes]
+    options = [options_of(axis, expired) for axis in crossing.axes]
     # a long axis without sub-totals comes last: its rows are searched as a whole, and lie side by side
     order = sorted(range(len(options)), key=lambda axis: (options[axis].total >= 0, options[axis].most, axis))
     shape = [crossing.shape[axis] for axis in order]
@@ -121,12 +126,20 @@ class BoxSearch:
         """Which tasks a box of suppressed cells proves, and the boxes of those, in the order of the tasks."""
         return self._run(tasks, inside=True)
 
-    def protect(self, tasks: Tasks) -> tuple[Mask, Witnesses]:
+    def protect(self, tasks: Tasks, expired: Callable[[], bool] = bool) -> tuple[Mask, Witnesses]:
         """Give each task in turn its cheapest box, suppressing what it needs; suppressed cells cost nothing.
 
-        Tasks that no single box covers stay open: the mask says which tasks have a box.
+        Tasks that no single box covers, or that the end of the time catches, stay open: the mask says which tasks have
+        a box.
         """
-        return self._run(tasks, inside=False)
+        covered, found = np.zeros(len(tasks), bool), []
+        for begin in range(0, len(tasks), BOXES_AT_ONCE):
+            if expired():
+                break
+            part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(tasks)))
+            covered[part], witnesses = self._run(tasks.subset(part), inside=False)
+            found.append(witnesses)
+        return covered, together(found)
 
     def _run(self, tasks: Tasks, *, inside: bool) -> tuple[Mask, Witnesses]:
         boxes, room = self.boxes, self.boxes.grid.room()

@@ -17,6 +17,7 @@ from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Rule
 from gpuga.safety.model import AttackerModel, as_judged
 from gpuga.safety.unpick import one_line_each
+from gpuga.table.crossing import Expired
 from gpuga.table.table import INFINITE, Ints, Lines, Mask, Table
 
 
@@ -44,8 +45,10 @@ def exposure(
     """
     table, knows = as_judged(table, whole, level_zero, strict)
     model = AttackerModel(strict, whole=knows)
+    context = context or Context()
+    by_lines = initially_exposed(table, strict=strict, expired=context.clock.expired)  # this first: it is quick
     exposed = set(judge(table, table.forced, model, context=context).unsafe)
-    initially = exposed & set(initially_exposed(table, strict=strict).tolist())
+    initially = exposed & set(by_lines.tolist())
     return Exposure(
         tuple(sorted(exposed)),
         tuple(sorted(initially)),
@@ -54,8 +57,8 @@ def exposure(
     )
 
 
-def initially_exposed(table: Table, *, strict: bool = False) -> Ints:
-    """The primaries whose own lines expose them, ascending."""
+def initially_exposed(table: Table, *, strict: bool = False, expired: Expired = bool) -> Ints:
+    """The primaries whose own lines expose them, ascending; when the time is up, those that are known to be."""
     hidden = table.forced
     rise, fall = one_line_each(table, hidden)
     rule = Rule.of(table, hidden, strict, protect_secondary=False)
@@ -65,6 +68,8 @@ def initially_exposed(table: Table, *, strict: bool = False) -> Ints:
     short |= rule.short(width, rule.width)
     seen = set(table.sensitive[short[table.sensitive]].tolist())
     for cell in _lines_that_meet_twice(table, hidden):
+        if expired():
+            break
         if cell not in seen and not _safe_in_own_lines(table, cell, strict):
             seen.add(cell)
     return np.array(sorted(seen), np.int64)

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
+from gpuga.errors import OutOfTime
 from gpuga.safety.boxes import BoxGrid, BoxSearch, box_grid
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Witnesses
+from gpuga.table.crossing import Expired
 from gpuga.table.plane import Plane, plane_of, suppressed_grid
 from gpuga.table.table import Ints, Mask, Table
 
+BOXES_AT_ONCE = 2_000
+"""Boxes between two looks at the clock."""
 
-def cheap_proofs(table: Table, suppressed: Mask, shown: Evidence, cells: Ints) -> None:
-    """Note what flows or boxes can show of the cells; in a two-way table flows decide every one of them."""
+
+def cheap_proofs(table: Table, suppressed: Mask, shown: Evidence, cells: Ints, expired: Expired = bool) -> None:
+    """Note what flows or boxes can show of the cells; in a two-way table flows decide every one of them.
+
+    Boxes are looked for until the time is up; what they leave open is not decided.
+    """
     if not len(cells):
         return
     plane = plane_of(table)
     if plane is not None:
         _by_flow(plane, suppressed, shown, cells)
-    elif (grid := box_grid(table)) is not None:
-        _by_boxes(grid, suppressed, shown, cells)
+        return
+    with suppress(OutOfTime):
+        if (grid := box_grid(table, expired)) is not None:
+            _by_boxes(grid, suppressed, shown, cells, expired)
 
 
-def _by_boxes(grid: BoxGrid, suppressed: Mask, shown: Evidence, cells: Ints) -> None:
+def _by_boxes(grid: BoxGrid, suppressed: Mask, shown: Evidence, cells: Ints, expired: Expired) -> None:
     """Boxes of suppressed cells, each checked exactly before it counts."""
-    _, witnesses = BoxSearch(grid, suppressed).certify(_tasks(shown, cells))
-    shown.offer(witnesses)
+    search, tasks = BoxSearch(grid, suppressed), _tasks(shown, cells)
+    for begin in range(0, len(tasks), BOXES_AT_ONCE):
+        if expired():
+            return
+        part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(tasks)))
+        shown.offer(search.certify(tasks.subset(part))[1])
 
 
 def _by_flow(plane: Plane, suppressed: Mask, shown: Evidence, cells: Ints) -> None:

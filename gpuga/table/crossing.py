@@ -10,7 +10,7 @@ line of the table is one of its families, laid through the cells that are there;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.errors import OutOfTime
 from gpuga.table.grid import keys
 from gpuga.table.plane import plane_of
 from gpuga.table.squares import join_parallels, root_of, span_squares
@@ -100,10 +101,23 @@ crossing is proven line by line."""
 _SEEN: WeakKeyDictionary[Table, tuple[Crossing | None]] = WeakKeyDictionary()
 
 
-def crossing_of(table: Table) -> Crossing | None:
-    """The crossing of a table with dimensions, or of one whose equations are those of a crossing; else None."""
+Expired = Callable[[], bool]
+"""Whether the time is up."""
+
+
+def leave_in_time(expired: Expired) -> None:
+    """Give up the search for the structure of a table when the time is up."""
+    if expired():
+        raise OutOfTime("time ran out before the table's structure was known; allow more with --seconds")
+
+
+def crossing_of(table: Table, expired: Expired = bool) -> Crossing | None:
+    """The crossing of a table with dimensions, or of one whose equations are those of a crossing; else None.
+
+    Raises `OutOfTime` where the time is up before it is known.
+    """
     if table not in _SEEN:
-        found = _labelled(table) or _plane(table) or _recovered(table)
+        found = _labelled(table) or _plane(table) or _recovered(table, expired)
         _SEEN[table] = (found if found is not None and _fits(found) else None,)
     return _SEEN[table][0]
 
@@ -136,7 +150,7 @@ def _plane(table: Table) -> Crossing | None:
     return Crossing(axes, np.ascontiguousarray(coordinate, np.int32))
 
 
-def _recovered(table: Table) -> Crossing | None:
+def _recovered(table: Table, expired: Expired) -> Crossing | None:
     """The crossing that the equations alone describe, proven line by line.
 
     Where kinds of lines do span squares and yet are no product, those that span the fewest are taken together.
@@ -150,15 +164,16 @@ def _recovered(table: Table) -> Crossing | None:
     if kinds is None:
         return None
     while kinds.count > 1:
-        if kinds.count <= MOST_AXES and (found := _crossed(lines, n, total, kinds.number)) is not None:
+        leave_in_time(expired)
+        if kinds.count <= MOST_AXES and (found := _crossed(lines, n, total, kinds.number, expired)) is not None:
             return found
         kinds = kinds.fewer()
-    found = _crossed(lines, n, total, kinds.number)
+    found = _crossed(lines, n, total, kinds.number, expired)
     # a single axis of all cells is always possible, and says something only where it is a tree
     return found if found is not None and found.axes[0].parent is not None else None
 
 
-def _crossed(lines: Lines, n: int, total: NDArray[np.int32], axis_of_line: Ints) -> Crossing | None:
+def _crossed(lines: Lines, n: int, total: NDArray[np.int32], axis_of_line: Ints, expired: Expired) -> Crossing | None:
     """The crossing in which each line lies along the axis named, if there is one."""
     count = int(axis_of_line.max()) + 1
     codes = [_held_together(lines, n, axis_of_line != axis) for axis in range(count)]
@@ -168,7 +183,7 @@ def _crossed(lines: Lines, n: int, total: NDArray[np.int32], axis_of_line: Ints)
         return None
     axes = []
     for axis in range(count):
-        families = _families(lines, np.flatnonzero(axis_of_line == axis), total, coordinate, axis, sizes)
+        families = _families(lines, np.flatnonzero(axis_of_line == axis), total, coordinate, axis, sizes, expired)
         if families is None:
             return None
         axes.append(Axis(sizes[axis], families))
@@ -270,6 +285,7 @@ def _families(
     coordinate: NDArray[np.int32],
     axis: int,
     sizes: Sequence[int],
+    expired: Expired,
 ) -> tuple[Family, ...] | None:
     """The families of one axis, such that every line along it is one of them where its cells are there; else None.
 
@@ -278,6 +294,7 @@ def _families(
     absent = _Absence(coordinate, axis, sizes)
     found: dict[int, list[_Draft]] = {}
     for line in along.tolist():
+        leave_in_time(expired)
         cells = lines.cell[lines.start[line] : lines.start[line + 1]]
         if (np.delete(coordinate[cells], axis, axis=1) != np.delete(coordinate[cells[:1]], axis, axis=1)).any():
             return None
@@ -288,9 +305,10 @@ def _families(
         if draft is None:
             drafts.append(draft := _Draft(parts, []))
         draft.somewhere.append(int(cells[0]))
-    families = [
-        (head, tuple(sorted(draft.parts))) for head, drafts in found.items() for draft in _joined(drafts, absent)
-    ]
+    families: list[Family] = []
+    for head, drafts in found.items():
+        leave_in_time(expired)
+        families += [(head, tuple(sorted(draft.parts))) for draft in _joined(drafts, absent)]
     return tuple(sorted(families)) if _acyclic(families) else None
 
 

@@ -85,7 +85,7 @@ def plane_of(table: Table) -> Plane | None:
 def _find(table: Table) -> Plane | None:
     n = len(table)
     lines = table.lines
-    if n == 0 or len(lines) < 4 or (np.abs(lines.coef) != 1).any() or lines.rhs.any():
+    if len(lines) < 4 or (np.abs(lines.coef) != 1).any() or lines.rhs.any():
         return None
     start, line, coef = lines.by_cell(n)
     if (np.diff(start) != 2).any():

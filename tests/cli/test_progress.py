@@ -6,14 +6,17 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from gpuga.cli.main import run
+from gpuga.cli.main import main, run
 from gpuga.cli.progress import Bar, ending_on_interrupt, progress_on_terminal
 from gpuga.context import Clock, Silent
+from gpuga.files import atomic
 
 
 def test_nothing_is_shown_without_a_terminal() -> None:
@@ -49,6 +52,31 @@ def test_the_first_ctrl_c_ends_the_clock_and_the_second_aborts(capsys: pytest.Ca
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
     assert "best safe pattern so far" in capsys.readouterr().err
+
+
+def test_a_ctrl_c_while_results_are_written_does_not_lose_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    write = atomic.write_together
+
+    def interrupted(results: Any) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        write(results)
+
+    monkeypatch.setattr(atomic, "write_together", interrupted)
+    table, out = tmp_path / "t.csv", tmp_path / "pattern.csv"
+    table.write_text("a,b,value,status\nx,p,5,u\nx,q,6,s\ny,p,7,s\ny,q,8,s\n")
+    assert run(["protect", str(table), "--out", str(out), "--method", "marginal", "--quiet"]) == 0
+    assert out.exists()
+
+
+def test_a_ctrl_c_after_the_work_changes_nothing() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            main(["methods"])
+        os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended.value.code == 0
 
 
 def test_an_abort_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

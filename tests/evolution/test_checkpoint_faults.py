@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.evolution import checkpoint
 from gpuga.evolution.circuits import settings_of
+from gpuga.parameters import CircuitsParameters
 from gpuga.protection import Found
 from gpuga.table.generate import herrington
 from gpuga.table.table import Table
@@ -68,27 +70,27 @@ def test_a_fingerprint_tells_tables_apart(plane: Table, change: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "context",
+    "run",
     [
-        Context(seed=1),
-        Context(strict=True),
-        Context(protect_secondary=True),
-        Context(whole=True),
-        Context(options={"population": 7}),
-        Context(options={"without": ("lp",)}),
-        Context(options={"selection": "elite"}),
-        Context(start=(np.ones(3, bool),)),
+        (Context(seed=1),),
+        (Context(strict=True),),
+        (Context(protect_secondary=True),),
+        (Context(whole=True),),
+        (Context(), CircuitsParameters(population=7)),
+        (Context(), CircuitsParameters(without=("lp",))),
+        (Context(), CircuitsParameters(selection="elite")),
+        (Context(start=(np.ones(3, bool),)),),
     ],
 )
-def test_a_fingerprint_tells_settings_apart(plane: Table, context: Context) -> None:
-    ours, theirs = (checkpoint.fingerprint(plane, settings_of(c)) for c in (Context(), context))
+def test_a_fingerprint_tells_settings_apart(plane: Table, run: tuple[Any, ...]) -> None:
+    ours, theirs = (checkpoint.fingerprint(plane, settings_of(*one)) for one in ((Context(),), run))
     assert ours != theirs
 
 
 def test_stops_and_machines_may_change_from_run_to_run(plane: Table) -> None:
-    stops = {"generations": 99, "patience": 5, "resume": True, "log": "x"}
-    later = Context(backend="numpy", clock=Clock(5.0), first=Found(plane.suppressible), options=stops)
-    assert settings_of(later) == settings_of(Context())
+    stops = CircuitsParameters(generations=99, patience=5, checkpoint="folder", resume=True, log="x")
+    later = Context(backend="numpy", clock=Clock(5.0), first=Found(plane.suppressible))
+    assert settings_of(later, stops) == settings_of(Context())
 
 
 def test_a_fingerprint_tells_versions_apart(plane: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +146,7 @@ def test_a_disk_that_fills_costs_checkpoints_but_not_the_run(
         warnings.simplefilter("always")
         cut = protect(plane, tmp_path / "cut")
     assert [str(note.message) for note in noted if "checkpoint" in str(note.message)] == [
-        "checkpoints cannot be written (No space left on device): the run goes on without them"
+        "checkpoints cannot be written (No space left on device): continuing without them"
     ]
     assert np.array_equal(whole.suppressed, cut.suppressed)
     assert os.listdir(tmp_path / "cut") == []
@@ -161,6 +163,7 @@ def test_a_log_that_cannot_be_written_costs_lines_but_not_the_run(plane: Table) 
 HOLD = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from gpuga.evolution.checkpoint import claimed
 with claimed(Path(sys.argv[1])):
     print("held", flush=True)

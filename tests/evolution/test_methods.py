@@ -190,13 +190,14 @@ def test_circuits_in_the_pool_are_certified(plane: Table) -> None:
     from gpuga.context import Context
     from gpuga.evolution.circuits import Run
     from gpuga.evolution.plane_workshop import PlaneWorkshop
+    from gpuga.parameters import CircuitsParameters
     from gpuga.problem.two_way import two_way_problem
     from gpuga.safety.flow import reachable
     from gpuga.safety.tasks import Tasks
 
-    context = Context(options=SHORT)
+    context = Context()
     problem = two_way_problem(plane, context)
-    run = Run(plane, PlaneWorkshop(problem, context), context)
+    run = Run(plane, PlaneWorkshop(problem, context), context, 0, CircuitsParameters.of(SHORT))
     run.go()
     pool, levels, grid = run.operators.pool, problem.levels, problem.plane
     arrays = pool.arrays()

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.evolution.ordering_ga import OPERATORS, mutate, order_crossover, ordering_ga, ordering_ls
-from gpuga.evolution.orderings import VARIANTS, BoxEvaluator, evaluator_of, items_of
+from gpuga.evolution.orderings import BoxEvaluator, evaluator_of, items_of
+from gpuga.parameters import ITEMS, OrderingGaParameters, OrderingLsParameters
 from gpuga.safety.audit import audit
 from gpuga.table.generate import smith2d, smith3d
 
@@ -29,11 +30,11 @@ def test_a_child_of_equal_parents_is_their_like() -> None:
     assert (order_crossover(order, order, np.random.default_rng(2)) == order).all()
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", ITEMS)
 @pytest.mark.parametrize("shape", [(12, 6), (6, 5, 4)])
 def test_every_variant_ends_in_a_safe_pattern(variant: str, shape: tuple[int, ...]) -> None:
     table = smith2d(*shape, 0.1, 0.1, 3) if len(shape) == 2 else smith3d(shape, 0.1, 0.1, 3)
-    found = ordering_ga(table, Context(options={"variant": variant, "generations": 4}))
+    found = ordering_ga(table, Context(), OrderingGaParameters(variant=variant, generations=4))
     assert audit(table, found.suppressed, intervals=False, proof=found.proof).safe
     assert found.evaluations > 0 or not items_of(table, variant, False)
 
@@ -41,8 +42,8 @@ def test_every_variant_ends_in_a_safe_pattern(variant: str, shape: tuple[int, ..
 @pytest.mark.parametrize("mutation", ["swap", "insert", "invert", "self-adaptive"])
 def test_the_local_search_with_every_mutation_can_be_repeated(mutation: str) -> None:
     table = smith3d((6, 5, 4), 0.15, 0.1, 4)
-    context = Context(seed=5, options={"variant": f"one-p:{mutation}", "generations": 6})
-    one, two = ordering_ls(table, context), ordering_ls(table, context)
+    parameters = OrderingLsParameters(variant=f"one-p:{mutation}", generations=6)
+    one, two = (ordering_ls(table, Context(seed=5), parameters) for _ in range(2))
     assert (one.suppressed == two.suppressed).all()
     assert audit(table, one.suppressed, intervals=False).safe
 
@@ -50,7 +51,7 @@ def test_the_local_search_with_every_mutation_can_be_repeated(mutation: str) -> 
 def test_more_generations_are_never_dearer() -> None:
     table = smith2d(40, 6, 0.1, 0.1, 5)
     costs = [
-        table.cost(ordering_ga(table, Context(options={"variant": "one-p", "generations": g})).suppressed)
+        table.cost(ordering_ga(table, Context(), OrderingGaParameters(variant="one-p", generations=g)).suppressed)
         for g in (1, 20)
     ]
     assert costs[1] <= costs[0]
@@ -60,7 +61,7 @@ def test_unknown_variants_are_named() -> None:
     table = smith3d((5, 4, 3), 0.1, 0.1, 1)
     for variant in ("two-p", "ku:jump"):
         with pytest.raises(InputError, match="unknown"):
-            ordering_ga(table, Context(options={"variant": variant}))
+            ordering_ga(table, Context(), OrderingGaParameters(variant=variant))
 
 
 @pytest.mark.parametrize("hierarchical", [0, 1])
@@ -71,6 +72,7 @@ def test_orderings_cost_the_same_on_every_back_end(hierarchical: int) -> None:
         evaluator = evaluator_of(table, "one-p", Context(backend=backend))
         assert isinstance(evaluator, BoxEvaluator)
         rng = np.random.default_rng(3)
-        by_backend.append(evaluator.costs([rng.permutation(len(evaluator.items)).astype(np.int32) for _ in range(3)]))
+        orders = [rng.permutation(len(evaluator.items)).astype(np.int32) for _ in range(3)]
+        by_backend.append(evaluator.costs(orders, Clock()))
     assert by_backend[0] == by_backend[1]
     assert min(by_backend[0]) > table.cost(table.forced)

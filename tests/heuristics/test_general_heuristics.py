@@ -17,6 +17,7 @@ from gpuga.heuristics.incremental import incremental
 from gpuga.heuristics.marginal import marginal, with_totals
 from gpuga.heuristics.modular import modular, sub_tables
 from gpuga.methods import Run
+from gpuga.parameters import IncrementalParameters
 from gpuga.safety.audit import audit
 from gpuga.table.crossing import crossing_of
 from gpuga.table.generate import smith3d
@@ -62,13 +63,13 @@ def test_tables_asked_in_groups_are_protected(monkeypatch: pytest.MonkeyPatch) -
 
 def test_clean_up_never_makes_a_pattern_dearer() -> None:
     table = smith3d((8, 6, 5), 0.08, 0.1, 4)
-    cleaned = incremental(table, Context(options={"variant": "clean-up"}))
+    cleaned = incremental(table, Context(), IncrementalParameters(variant="clean-up"))
     assert table.cost(cleaned.suppressed) <= table.cost(incremental(table, Context()).suppressed)
 
 
 def test_incremental_names_its_variants_when_asked_for_another() -> None:
     with pytest.raises(InputError, match="clean-up"):
-        incremental(smith3d((4, 4, 3), 0.1, 0.1, 1), Context(options={"variant": "one-p"}))
+        incremental(smith3d((4, 4, 3), 0.1, 0.1, 1), Context(), IncrementalParameters(variant="one-p"))
 
 
 def test_every_line_lies_in_a_sub_table() -> None:
@@ -99,7 +100,7 @@ def test_boxes_take_over_when_the_time_is_up() -> None:
 
 
 def test_without_boxes_the_end_of_time_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cover, "box_grid", lambda table: None)
+    monkeypatch.setattr(cover, "box_grid", lambda *_: None)
     with pytest.raises(OutOfTime, match="time ran out"):
         incremental(smith3d((6, 5, 4), 0.1, 0.15, 7), Context(clock=Clock(1e-9)))
 

@@ -17,6 +17,7 @@ from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.incremental import by_flows, incremental
 from gpuga.heuristics.pbp import pbp, pbp_patterns
 from gpuga.heuristics.shortest_path import shortest_path
+from gpuga.parameters import IncrementalParameters
 from gpuga.problem.general import requirements_of
 from gpuga.problem.two_way import two_way_problem
 from gpuga.table import INFINITE, Levels, Table
@@ -28,7 +29,7 @@ METHODS = {
     "shortest-path": shortest_path,
     "castro": castro,
     "pbp": pbp,
-    "incremental": lambda table, context: incremental(table, replace(context, options={"variant": "clean-up"})),
+    "incremental": lambda table, context: incremental(table, context, IncrementalParameters(variant="clean-up")),
 }
 
 
@@ -154,7 +155,7 @@ def test_a_table_that_cannot_be_protected_names_its_cells():
 
 
 def test_other_tables_are_refused_in_one_sentence():
-    with pytest.raises(InputError, match="two-dimensional"):
+    with pytest.raises(InputError, match="two-way"):
         shortest_path(smith3d((4, 4, 4), 0.1, 0.1, 1), Context())
 
 

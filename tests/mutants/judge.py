@@ -19,7 +19,7 @@ from tests.mutants.operators import Mutant
 from tests.mutants.rooms import EVERYWHERE, LEFT_OUT, ROOMS, ROOT
 
 SLOWEST = 5.0  # processor seconds, measured; slower tests are not asked
-PATIENCE = 12.0  # seconds of tests that one mutant may take; a module's own are asked first, then quickest first
+PATIENCE = 12.0  # seconds of tests that one mutant may take; a module's own are asked first, then narrow ones
 LONG_PATIENCE = 60.0  # for constants, which many tests touch, and for the reviewed changes
 SAVED_EVERY = 30.0
 
@@ -66,6 +66,7 @@ class Judge:
         self.elsewhere = {m.path for m in reviewed()}.difference(*self.of_room.values())
         self.lines: dict[tuple[str, int], list[str]] = {}
         self.seconds: dict[str, float] = {}
+        self.breadth: dict[str, int] = {}  # how many modules a test executes: of few, it looks closely
 
     def try_all(self, mutants: Sequence[Mutant]) -> None:
         """Find the verdict of every mutant that has none yet."""
@@ -94,7 +95,7 @@ class Judge:
             print(file=sys.stderr)
         for test in tests:
             found = self.verdicts.measured[test]
-            self.seconds[test] = found["seconds"]
+            self.seconds[test], self.breadth[test] = found["seconds"], len(found["lines"])
             if found["seconds"] <= SLOWEST:
                 for path, numbers in found["lines"].items():
                     for number in numbers:
@@ -129,7 +130,7 @@ class Judge:
         names = {test for number in numbers for test in self.lines.get((path, number), [])}
         chosen, total = [], 0.0
         own = f"/test_{Path(path).stem}.py"
-        for test in sorted(names, key=lambda t: (own not in t, seconds[t], t)):
+        for test in sorted(names, key=lambda t: (own not in t, self.breadth[t], seconds[t], t)):
             total += seconds[test]
             if total > patience:
                 break

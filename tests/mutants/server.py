@@ -153,7 +153,7 @@ class Server:
                 found = changed_constants(path, original, source)
             except Exception as fault:  # whatever a mutated module raises while it is imported
                 return {"verdict": "noticed", "by": f"import: {type(fault).__name__}"}
-            if found is None:
+            if not found:
                 return {"verdict": MODULE_LEVEL}
             pairs, constants = [], found
         swaps = [

@@ -9,11 +9,13 @@ import pytest
 
 from gpuga import kernels
 from gpuga.safety.box_options import options_of
-from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.boxes import BoxGrid, BoxSearch, _with_groups, box_grid
 from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.witness import together, witness_of
 from gpuga.table.crossing import Crossing, crossing_of
 from gpuga.table.generate import smith3d
-from gpuga.table.table import Table
+from gpuga.table.groups import with_groups
+from gpuga.table.table import Levels, Table
 from tests.support.small_tables import random_pattern, random_table
 from tests.table.test_crossing import OVERLAPPING, made_of
 
@@ -92,3 +94,101 @@ def test_the_price_of_an_ordering_is_what_its_boxes_suppress() -> None:
         grid.lay(table.forced).astype(bool), grid.grid, grid.up, grid.down, asked, grid.weight, order
     )
     assert priced.tolist() == [table.cost(suppressed) - table.cost(table.forced)]
+
+
+def laid_out() -> tuple[Table, BoxGrid]:
+    table = smith3d((8, 4, 3), 0.2, 0.2, 3, 1)
+    grid = box_grid(table)
+    assert grid is not None
+    return table, grid
+
+
+def test_a_table_is_laid_out_place_by_place_and_back() -> None:
+    table, grid = laid_out()
+    assert box_grid(table) is grid
+    assert grid.cell[grid.place].tolist() == list(range(len(table)))
+    there = grid.cell >= 0
+    assert there.sum() == len(table)
+    for laid, column in ((grid.up, table.up), (grid.down, table.down), (grid.weight, table.weight)):
+        assert laid[there].tolist() == column[grid.cell[there]].tolist()
+        assert not laid[~there].any()
+    pattern = np.arange(len(table)) % 3 == 0
+    assert grid.lay(pattern)[grid.place].tolist() == pattern.astype(int).tolist()
+    assert grid.lay(np.ones(len(table), bool)).sum() == len(table)
+    other = grid.reweighted(np.arange(len(table)) + 5)
+    assert other.weight[grid.place].tolist() == list(range(5, len(table) + 5))
+    assert other.weight[~there].sum() == 0
+    assert other.up is grid.up
+
+
+def test_absent_cells_have_no_room_and_no_pattern() -> None:
+    table = made_of(OVERLAPPING, 3, 0.3)
+    grid = box_grid(table)
+    assert grid is not None
+    absent = grid.cell < 0
+    assert absent.any()
+    assert not grid.up[absent].any()
+    assert not grid.down[absent].any()
+    assert not grid.lay(np.ones(len(table), bool))[absent].any()
+    assert not grid.reweighted(np.ones(len(table), np.int64)).weight[absent].any()
+
+
+def test_cells_come_and_go_in_a_search() -> None:
+    table, grid = laid_out()
+    task = Tasks(np.array([0], np.int32), np.array([1], np.int8), np.array([1]))
+    search = BoxSearch(grid, np.zeros(len(table), bool))
+    assert not search.certify(task)[0][0]
+    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(task)
+    assert covered.tolist() == [True]
+    search.suppress(boxes.cell)
+    assert search.certify(task)[0][0]
+    others = boxes.cell[boxes.cell != 0]
+    search.publish(others[:1])
+    again, found = search.certify(task)
+    assert not again[0]
+    assert len(found) == 0
+    search.suppress(others[:1])
+    assert search.certify(task)[0][0]
+
+
+def test_a_box_that_is_paid_for_serves_the_next_task() -> None:
+    table, grid = laid_out()
+    task = Tasks(np.array([0, 0], np.int32), np.array([1, 1], np.int8), np.array([1, 1]))
+    search = BoxSearch(grid, np.zeros(len(table), bool))
+    covered, boxes = search.protect(task)
+    assert covered.all()
+    assert boxes.one(0)[0].tolist() == boxes.one(1)[0].tolist()
+    assert boxes.one(0)[1][boxes.one(0)[0] == 0].tolist() == [1]
+    assert search.certify(task)[0].all()
+
+
+def test_groups_move_by_the_sum_of_their_members_and_have_no_box_of_their_own() -> None:
+    plain = smith3d((4, 3, 3), 0.2, 0.0, 3)
+    levels = Levels(*[np.ones(3, np.int64)] * 3)
+    table = with_groups(plain, [[0, 1], [2, 3, 4], [0, 5]], levels)
+    grid = box_grid(table)
+    assert grid is not None
+    n = len(plain)
+    assert [(g, m.tolist()) for g, m in grid.groups] == [(n, [0, 1]), (n + 1, [2, 3, 4]), (n + 2, [0, 5])]
+    assert grid.place[n:].tolist() == [-1] * 3
+    moved = _with_groups(
+        together([
+            witness_of(np.array([0, 1, 2], np.int32), np.array([3, -3, 4])),
+            witness_of(np.array([7, 8], np.int32), np.array([1, -1])),
+            witness_of(np.array([5, 1], np.int32), np.array([2, 6])),
+        ]),
+        grid.groups,
+    )  # fmt: skip
+    found = [dict(zip(*(part.tolist() for part in moved.one(w)[:2]), strict=True)) for w in range(3)]
+    assert found == [
+        {0: 3, 1: -3, 2: 4, n + 1: 4, n + 2: 3},
+        {7: 1, 8: -1},
+        {5: 2, 1: 6, n: 6, n + 2: 2},
+    ]
+    search = BoxSearch(grid, table.forced)
+    asked = Tasks(np.array([n, 0], np.int32), np.array([1, 1], np.int8), np.array([1, 1]))
+    covered, boxes = search.protect(asked)
+    assert covered.tolist() == [False, True]
+    assert len(boxes) == 1
+    search.suppress(np.array([n, 0]))
+    search.publish(np.array([n]))

@@ -9,7 +9,9 @@ from scipy.sparse.csgraph import maximum_flow
 
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.witness import Ground, Witnesses, hold
 from gpuga.table import INFINITE, plane_of
+from gpuga.table.builders import table_from_array
 from gpuga.table.generate import class2
 from tests.planes import random_plane_table
 
@@ -101,3 +103,25 @@ def test_nearly_all_levels_of_a_class_two_table_are_covered_by_its_primaries():
     plane = plane_of(table)
     met = reachable(plane, plane.lay(table.forced).astype(bool), level_tasks(table)).met
     assert met.mean() > 0.95
+
+
+def test_a_witness_may_move_more_cells_than_there_was_room_for():
+    """A cell that rises by many units where every column carries one: all columns move."""
+    width = 60
+    values = np.ones((2, width), np.int64)
+    values[:, 0] = 100
+    table = table_from_array(values, levels="1")
+    plane = plane_of(table)
+    hidden = plane.lay(np.arange(len(table)) < 2 * width).astype(bool)
+    need = np.array([width - 1, 3, width])
+    tasks = Tasks(np.array([0, 1, 0], np.int32), np.array([1, -1, 1], np.int8), np.where(need == 3, 1, need))
+    found = reachable(plane, hidden, tasks, witnesses=True)
+    assert found.met.tolist() == [True, True, False]
+    assert np.diff(found.start).tolist() == [2 * width, 4, 0]
+    witnesses = Witnesses(found.start, found.cell, found.amount, np.ones(3, np.int64))
+    ground = Ground.of(table, plane.lift(hidden).astype(bool))
+    assert hold(ground, witnesses).all()
+    for task in range(2):
+        cells, amounts, _ = witnesses.one(task)
+        moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
+        assert moved[int(tasks.cell[task])] == tasks.direction[task] * tasks.need[task]

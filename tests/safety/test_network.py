@@ -96,6 +96,35 @@ def plain_flow(net: Network, hidden: np.ndarray, own: int, forth: bool) -> int:
     return int(maximum_flow(csr_array(capacity), *ends).flow_value)
 
 
+def plain_path(net: Network, hidden: np.ndarray, own: int, forth: bool, width: int) -> bool:
+    """Whether a path of arcs of at least this width leads from one end of a place to the other without it."""
+    rows, columns = hidden.shape
+    row, column = own // columns, rows + own % columns
+    source, sink = (column, row) if forth else (row, column)
+    reached, waiting = {source}, [source]
+    while waiting:
+        node = waiting.pop()
+        for other in range(rows + columns):
+            if (node < rows) == (other < rows):
+                continue
+            i, j = (node, other - rows) if node < rows else (other, node - rows)
+            capacity = net.forth[i, j] if node < rows else net.back[i, j]
+            if hidden[i, j] and i * columns + j != own and capacity >= width and other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    return sink in reached
+
+
+def test_an_empty_flow_has_touched_nothing() -> None:
+    flow = new_flow(3, 4)
+    assert flow.used.tolist() == [0]
+    assert not flow.amount.any()
+    assert not flow.is_touched.any()
+    assert flow.amount.shape == flow.is_touched.shape == (3, 4)
+    assert len(flow.touched) == 12
+    assert len(flow.parent) == len(flow.queue) == len(flow.seen) == len(flow.depth) == len(flow.next_arc) == 7
+
+
 def test_flows_are_largest_and_balanced_after_any_changes_of_the_pattern() -> None:
     rng = np.random.default_rng(2)
     positive = cut = 0
@@ -124,10 +153,13 @@ def test_flows_are_largest_and_balanced_after_any_changes_of_the_pattern() -> No
                     assert not across.sum(0).any()
                     assert not across.sum(1).any()
                     assert set(np.flatnonzero(flow.amount)) <= set(flow.touched[: flow.used[0]].tolist())
+                    left = Network(net.forth - flow.amount, net.back + flow.amount)
+                    further = has_path(net, links, flow, own, forth, 2)
+                    assert further == plain_path(left, links.kind > 0, own, forth, 2)
                     emptied(flow)
                     assert not flow.amount.any()
                     assert not flow.is_touched.any()
                     wide = has_path(net, links, flow, own, forth, limit)
-                    assert not wide or most >= limit
+                    assert wide == plain_path(net, links.kind > 0, own, forth, limit)
     assert positive > 300
     assert cut > 100

@@ -12,8 +12,8 @@ from gpuga.errors import InputError
 from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC
 from gpuga.lp.solver import Basis as SolverBasis
 from gpuga.safety.attacker import Attacker, Reach
-from gpuga.safety.audit import audit
-from gpuga.safety.basis import Basis, narrow
+from gpuga.safety.audit import _falls_short, audit
+from gpuga.safety.basis import Basis, _away, _denominator, _read, narrow
 from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
@@ -578,3 +578,130 @@ def test_a_cell_without_limit_comes_with_a_change_by_just_what_is_needed() -> No
         assert Fraction(moved[0], denominator) == found.attained == need
     free = line_of(10, 10, lb=np.full(3, -INFINITE))
     assert Attacker(free, np.ones(3, bool)).reach(0, -1, 7).attained == 7
+
+
+def test_bounds_refute_a_cell_only_where_they_lie_below_what_is_asked() -> None:
+    slide = Levels(np.array([3, 0, 0]), np.array([2, 0, 0]), np.array([7, 0, 0]))
+    loose, strict = (evidence_of(line_of(10, 10, levels=slide), strict=s) for s in (False, True))
+    cases = [
+        ({}, False, False),
+        ({1: None, -1: None}, False, False),
+        ({1: Fraction(1)}, True, True),
+        ({1: Fraction(2)}, False, True),
+        ({1: Fraction(9, 4)}, False, False),
+        ({-1: Fraction(2)}, True, True),
+        ({-1: Fraction(3)}, False, True),
+        ({-1: Fraction(4)}, False, False),
+        ({1: Fraction(9), -1: None}, False, False),
+        ({1: Fraction(3), -1: Fraction(7, 2)}, True, True),
+        ({1: Fraction(3), -1: Fraction(4)}, False, True),
+        ({1: Fraction(4), -1: Fraction(4)}, False, False),
+    ]
+    for most, short, strictly in cases:
+        assert _falls_short(loose, 0, most) is short
+        assert _falls_short(strict, 0, most) is strictly
+    plain = evidence_of(line_of(10, 10))
+    assert not _falls_short(plain, 0, {1: Fraction(2), -1: Fraction(2)})
+    secondary = evidence_of(line_of(10, 10), secondary=True)
+    assert _falls_short(secondary, 1, {1: Fraction(0), -1: Fraction(0)})
+    assert not _falls_short(secondary, 1, {1: Fraction(0), -1: Fraction(1, 9)})
+    assert not _falls_short(secondary, 1, {1: Fraction(0)})
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 48, 60])
+def test_usual_parts_of_a_unit_are_read_at_once(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slowly(*_: object) -> Fraction:
+        raise AssertionError("component by component")
+
+    monkeypatch.setattr("gpuga.safety.witness.Fraction", slowly)
+    found = rationalise(np.array([1 / parts, -3.0, (parts + 1) / parts]))
+    assert found is not None
+    assert (found[0].tolist(), found[1]) == ([1, -3 * parts, parts + 1], parts)
+
+
+def test_components_near_a_usual_fraction_are_not_taken_for_it() -> None:
+    near = rationalise(np.array([0.5 + 1e-4, 0.25]))
+    assert near is None or abs(near[0][0] / near[1] - 0.5 - 1e-4) < 1e-6
+    large = rationalise(np.array([2.0**45 + 0.5, 1 / 3]))
+    assert large is not None
+    assert (large[0].tolist(), large[1]) == ([(2**46 + 1) * 3, 2], 6)
+    below = rationalise(np.array([2.0**44 + 0.5]))
+    assert below is not None
+    assert (below[0].tolist(), below[1]) == ([2**45 + 1], 2)
+
+
+@pytest.mark.parametrize(("numerators", "denominator"), [([1, 2], 3), ([5, -7], 12), ([0, 1], 127), ([3, 8], 1)])
+def test_numbers_known_to_enough_digits_are_read_as_fractions(numerators: list[int], denominator: int) -> None:
+    digits = 56
+    lifted = np.array([round(Fraction(n << digits, denominator)) for n in numerators], dtype=object)
+    found = _read(lifted, digits)
+    assert found is not None
+    assert [Fraction(int(n), found[1]) for n in found[0]] == [Fraction(n, denominator) for n in numerators]
+    assert found[1] == denominator
+
+
+def test_numbers_that_are_no_fractions_of_few_digits_are_not_read() -> None:
+    digits = 28
+    assert _denominator(300, 1 << digits, 1 << 14) is None
+    assert _read(np.array([300], dtype=object), digits) is None  # neither whole nor a fraction of so few digits
+    assert _read(np.array([128, -128], dtype=object), digits) is not None
+    root = int(np.sqrt(2) * 2**digits)
+    assert _denominator(root, 1 << digits, 1 << 14) == 5741  # the last convergent of few enough digits
+    one, two = (round(Fraction(1 << digits, d)) for d in (127, 131))
+    assert _read(np.array([one], dtype=object), digits) is not None
+    assert _read(np.array([two], dtype=object), digits) is not None
+    assert _read(np.array([one, two], dtype=object), digits) is None  # their common denominator has too many digits
+
+
+@pytest.mark.parametrize("denominator", [2, 3, 10, 97, 1000, 16381])
+def test_a_denominator_is_the_convergent_before_a_far_longer_one(denominator: int) -> None:
+    one = 1 << 56
+    for numerator in (1, denominator - 1, 5 * denominator + 1):
+        assert _denominator(round(Fraction(numerator * one, denominator)), one, 1 << 28) == denominator
+    assert _denominator(7 * one, one, 1 << 28) is None
+
+
+def test_the_distance_from_a_whole_number_is_measured_both_ways() -> None:
+    assert _away(np.array([16, 17, 31, 24, -1, 0, -17], dtype=object), 4).tolist() == [0, 1, 1, 8, 1, 0, 1]
+
+
+def test_only_one_total_of_all_other_codes_is_a_flat_axis() -> None:
+    flat = options_of(Axis(4, ((2, (0, 1, 3)),)))
+    assert flat.total == 2
+    assert len(flat.code) == len(flat.sign) == 0
+    loose = options_of(Axis(5, ((2, (0, 1, 3)),)))
+    assert loose.total < 0
+    assert len(loose.code) > 0
+    assert options_of(TREE).total < 0
+    assert options_of(SEVERAL).total < 0
+
+
+def test_large_coefficients_do_not_wrap_round_to_a_balance() -> None:
+    """A sum of 2**64 is no balance, though it is 0 in 64 bits."""
+    lines = Lines(np.array([0, 1]), np.zeros(1, np.int32), np.array([2**31]), np.zeros(1, np.int64))
+    ground = Ground.of(Table.build(np.zeros(1, np.int64), lines), np.ones(1, bool))
+    assert not hold(ground, many(([0], [2**33], 1)))[0]
+    assert not hold(ground, many(([0], [2**20], 1)))[0]
+
+
+def test_witnesses_in_wide_integers_show_as_much_as_narrow_ones() -> None:
+    table = line_of(10**7, 10**7)
+    for kind in (np.int64, object):
+        shown = evidence_of(table)
+        amounts = np.array([10**6, -(10**6)]).astype(kind)
+        shown.offer(Witnesses(np.array([0, 2]), np.array([0, 1], np.int32), amounts, np.array([1])))
+        assert [shown.reached(0, 1), shown.reached(1, -1)] == [10**6, 10**6]
+
+
+def test_a_denominator_may_have_half_the_digits_that_are_known() -> None:
+    for digits, denominator in ((28, 8191), (56, 2**27 - 39)):
+        found = _read(np.array([round(Fraction(5 << digits, denominator))], dtype=object), digits)
+        assert found is not None
+        assert (found[0].tolist(), found[1]) == ([5], denominator)
+
+
+def test_a_level_of_nothing_asks_for_a_unit_where_levels_must_be_exceeded() -> None:
+    level = Levels(np.array([0, 0, 0]), np.array([2, 0, 0]), np.zeros(3, np.int64))
+    cells, direction = np.array([0, 0, 1]), np.array([1, -1, 1], np.int8)
+    assert evidence_of(line_of(10, 10, levels=level)).asked(cells, direction).tolist() == [2, 0, 0]
+    assert evidence_of(line_of(10, 10, levels=level), strict=True).asked(cells, direction).tolist() == [3, 1, 0]

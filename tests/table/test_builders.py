@@ -226,6 +226,15 @@ def test_what_was_suppressed_before_stays_so_in_linked_tables_and_contradictions
             link([tables[pair[0]], tables[pair[1]]])
 
 
+def test_a_single_table_may_be_linked_and_stays_as_it_is() -> None:
+    table = table_from_frame({"r": ["a", "b"], "value": ["3.5", 4], "status": ["u", "s"], "weight": ["0.25", 1]})
+    linked = link([table])
+    assert linked.table.value.tolist() == table.value.tolist()
+    assert (linked.table.scale, linked.table.weight_scale) == (table.scale, table.weight_scale)
+    assert [where.tolist() for where in linked.position] == [[0, 1, 2]]
+    assert linked.table.levels.upper.tolist() == table.levels.upper.tolist()
+
+
 def test_tables_without_dimensions_cannot_be_linked() -> None:
     lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, -1]), np.zeros(1, np.int64))
     with pytest.raises(InputError, match="only tables with dimensions"):

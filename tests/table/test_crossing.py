@@ -10,10 +10,25 @@ import pytest
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Ground, hold
-from gpuga.table.crossing import Axis, Crossing, _Kinds, crossing_of
+from gpuga.table.crossing import (
+    Axis,
+    Crossing,
+    _Absence,
+    _acyclic,
+    _ascending,
+    _Draft,
+    _fits,
+    _held_together,
+    _joined,
+    _Kinds,
+    _roots,
+    _totals,
+    crossing_of,
+)
 from gpuga.table.generate import smith2d, smith3d
 from gpuga.table.grid import csr_lines
-from gpuga.table.table import Lines, Table
+from gpuga.table.groups import with_groups
+from gpuga.table.table import Levels, Lines, Table
 from tests.heuristics.test_general_heuristics import unlabelled
 
 OVERLAPPING = (Axis(8, ((4, (0, 1, 2, 3)), (5, (0, 1)), (6, (1, 2)), (7, (2, 3)))), Axis(4, ((3, (0, 1, 2)),)))
@@ -170,3 +185,155 @@ def test_kinds_of_lines_that_span_squares_most_seldom_are_taken_together() -> No
     assert fewer.tries[0, 1] == 4
     untried = _Kinds(np.array([0, 1, 2]), np.zeros((3, 3), int), np.array([[0, 0, 0], [0, 0, 5], [0, 5, 0]])).fewer()
     assert untried.number.tolist() == [0, 1, 1]
+
+
+def test_codes_are_absent_only_where_none_of_them_has_a_cell() -> None:
+    there = np.array([[0, 0], [0, 1], [1, 0], [1, 2], [2, 1], [2, 2]], np.int32)
+    absent = _Absence(there, 1, [3, 3])
+    assert absent.everywhere([], [0, 2, 4])
+    assert absent.everywhere([2], [0])
+    assert absent.everywhere([2], [0, 1])
+    assert not absent.everywhere([2], [0, 2])
+    assert not absent.everywhere([1, 2], [0])
+    assert absent.everywhere({1}, [2, 3])
+    assert not absent.everywhere({1}, [2, 4])
+    assert _Absence(there, 0, [3, 3]).everywhere([1], [1])
+    assert not _Absence(there, 0, [3, 3]).everywhere([1], [0])
+
+
+def test_ways_to_break_a_total_down_are_joined_where_what_is_lacking_is_absent() -> None:
+    # axis 1: on row 0 the total 0 has parts 1 and 2, on row 1 parts 2 and 3, on row 2 parts 1, 2, 3
+    rows = {0: (0, 1, 2), 1: (0, 2, 3), 2: (0, 1, 2, 3)}
+    there = np.array([(row, code) for row, codes in rows.items() for code in codes], np.int32)
+    first = {row: int(np.flatnonzero(there[:, 0] == row)[0]) for row in rows}
+    absent = _Absence(there, 1, [3, 4])
+
+    def joined(*drafts: tuple[tuple[int, ...], int]) -> list[tuple[list[int], list[int]]]:
+        made = [_Draft(frozenset(parts), [first[row]]) for parts, row in drafts]
+        found = [(sorted(d.parts), d.somewhere) for d in _joined(made, absent)]
+        assert [d.somewhere for d in made] == [[first[row]] for _, row in drafts]
+        return found
+
+    assert joined(((1, 2), 0), ((2, 3), 1)) == [([1, 2, 3], [first[0], first[1]])]
+    assert joined(((1, 2), 0), ((1, 2, 3), 2)) == [([1, 2, 3], [first[2], first[0]])]
+    # where part 3 is there beside 1 and 2, parts 1 and 2 alone are another way
+    assert joined(((1, 2), 2), ((3,), 2)) == [([1, 2], [first[2]]), ([3], [first[2]])]
+    # what has been joined must be absent on the lines of all that were
+    assert joined(((1, 2), 0), ((2,), 0), ((2, 3), 1)) == [
+        ([1, 2, 3], [first[0], first[1]]),
+        ([2], [first[0]]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("families", "acyclic"),
+    [
+        ([], True),
+        ([(0, (1, 2))], True),
+        ([(0, (1, 2)), (1, (3, 4)), (3, (5, 6))], True),
+        ([(3, (5, 6)), (1, (3, 4)), (0, (1, 2))], True),
+        ([(0, (1, 2)), (0, (3, 4)), (4, (1, 5))], True),
+        ([(0, (0, 1))], False),
+        ([(0, (1, 2)), (1, (0, 3))], False),
+        ([(0, (1, 2)), (1, (3,)), (3, (4, 0))], False),
+        ([(9, (8, 7)), (0, (1, 2)), (1, (0, 3))], False),
+    ],
+)
+def test_no_code_may_be_a_part_of_itself(families: list[tuple[int, tuple[int, ...]]], acyclic: bool) -> None:
+    assert _acyclic(families) is acyclic
+
+
+def test_the_total_of_a_line_is_the_cell_of_the_other_sign() -> None:
+    def totals(*lines: list[int], rhs: int = 0) -> list[int] | None:
+        start = np.cumsum([0, *map(len, lines)])
+        cells = np.arange(start[-1], dtype=np.int32)
+        found = _totals(Lines(start, cells, np.concatenate(lines), np.full(len(lines), rhs)))
+        return None if found is None else found.tolist()
+
+    assert totals([1, 1, -1], [-1, -1, 1, -1], [1, -1]) == [2, 5, 8]
+    assert totals([-1, 1]) == [0]
+    assert totals([1, 1, -1], [1, 1]) is None
+    assert totals([1, 1, -1, -1]) is None
+    assert totals([-1, -1, -1]) is None
+    assert totals([1, -1], [1]) is None
+    assert totals([1, 2, -1]) is None
+    assert totals([1, 1, -1], rhs=1) is None
+    empty = Lines(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert _totals(empty) is None
+
+
+def test_cells_are_held_together_by_chosen_lines_alone() -> None:
+    lines = csr_lines(3, np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 2, 3, 1, 2]), np.ones(6, np.int64))
+
+    def parts(*chosen: int) -> list[int]:
+        return _held_together(lines, 5, np.isin(np.arange(3), chosen)).tolist()
+
+    assert parts() == [0, 1, 2, 3, 4]
+    assert parts(0) == [0, 0, 1, 2, 3]
+    assert parts(0, 1) == [0, 0, 1, 1, 2]
+    assert parts(0, 1, 2) == [0, 0, 0, 0, 1]
+
+
+def test_groups_are_numbered_from_zero() -> None:
+    assert _roots(np.array([0, 0, 4, 3, 4, 3])).tolist() == [0, 0, 2, 1, 2, 1]
+    lines = csr_lines(2, np.array([0, 0, 1, 1, 1]), np.array([4, 1, 3, 0, 2]), np.ones(5, np.int64))
+    assert _ascending(lines).tolist() == [1, 4, 0, 2, 3]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_recovered_crossing_has_the_lines_of_the_table_and_no_others(seed: int) -> None:
+    axes = (
+        (*OVERLAPPING, Axis(4, ((0, (1, 2, 3)),)))
+        if seed % 2
+        else (OVERLAPPING[1], Axis(5, ((0, (1, 2)), (2, (3, 4)))))
+    )
+    table = unlabelled(made_of(axes, seed, 0.1 * seed), seed)
+    found = crossing_of(table)
+    assert found is not None
+    again = crossed_lines(found)
+
+    def written(lines: Lines) -> set[frozenset[int]]:
+        return {frozenset(lines.cell[a:b].tolist()) for a, b in zip(lines.start, lines.start[1:], strict=False)}
+
+    assert written(again) == written(table.lines)
+    assert len(again) == len(table.lines)
+    assert sorted(found.flat.tolist()) == sorted(set(found.flat.tolist()))
+
+
+def test_crossings_of_too_many_axes_or_places_are_not_laid_out() -> None:
+    def fits(*sizes: int) -> bool:
+        axes = tuple(Axis(size, ()) for size in sizes)
+        return _fits(Crossing(axes, np.zeros((0, len(sizes)), np.int32)))
+
+    assert fits(*[2] * 8)
+    assert not fits(*[2] * 9)
+    assert fits(20_000_000)
+    assert not fits(20_000_001)
+    assert fits(2, 10_000_000)
+    assert not fits(3, 10_000_000)
+
+
+def test_groups_loose_cells_and_single_cells_have_no_crossing_of_their_own() -> None:
+    table = unlabelled(smith3d((4, 3, 3), 0.1, 0.0, 3), 2)
+    assert crossing_of(table) is not None
+    grouped = with_groups(table, [[0, 1]], Levels(*[np.ones(1, np.int64)] * 3))
+    assert crossing_of(grouped) is None
+    loose = Table.build(np.append(table.value, 7), table.lines)
+    assert crossing_of(loose) is None
+
+
+def test_a_tree_of_all_cells_is_a_crossing_of_one_axis_and_other_webs_are_none() -> None:
+    def one_axis(*lines: list[int]) -> Crossing | None:
+        """Lines as lists of cells, the total first; all values 0."""
+        start = np.cumsum([0, *map(len, lines)])
+        coef = np.concatenate([[-1] + [1] * (len(line) - 1) for line in lines])
+        cells = np.concatenate(lines).astype(np.int32)
+        made = Lines(start, cells, coef, np.zeros(len(lines), np.int64))
+        return crossing_of(Table.build(np.zeros(int(cells.max()) + 1, np.int64), made))
+
+    tree = one_axis([0, 1, 2], [1, 3, 4], [2, 5, 6])
+    assert tree is not None
+    assert [axis.codes for axis in tree.axes] == [7]
+    assert len(tree.axes[0].families) == 3
+    assert one_axis([0, 1, 2], [0, 3, 4]) is None
+    assert one_axis([0, 1], [1, 2], [2, 0]) is None

@@ -132,3 +132,19 @@ def test_several_groups_follow_each_other(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="sum of its members") as fault:
         table_with_group(tmp_path, ",,22,u,5,5,0 1\n,,53,u,,7,1 2\n")
     assert "line 9" in str(fault.value)
+
+
+def test_one_bad_level_among_several_groups_is_named_with_its_line(tmp_path: Path) -> None:
+    for level, says in (("-7", "negative level"), ("0", "a group needs a level")):
+        with pytest.raises(InputError, match=says) as fault:
+            table_with_group(tmp_path, f",,22,u,5,5,0 1\n,,52,u,,{level},1 2\n")
+        assert "line 9" in str(fault.value)
+
+
+def test_sums_of_large_members_are_exact() -> None:
+    table = table_from_array([2**40, 2**41 + 1, 5])
+    levels = Levels(*[np.array([2**35])] * 3)
+    made = with_groups(table, [[0, 1]], levels)
+    assert made.value[-1] == 2**40 + 2**41 + 1
+    assert made.levels.upper[-1] == 2**35
+    assert made.lines.coef.dtype == np.int64

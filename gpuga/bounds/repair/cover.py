@@ -36,10 +36,10 @@ class CoverRepair:
         """The heaviest cells first."""
         return self._completed(self.problem.table, self.problem.table.forced, self._heaviest_first(), clock)
 
-    def given(self, suppressed: Mask) -> Mask:
+    def given(self, suppressed: Mask, clock: Clock) -> Mask:
         """The user's pattern, completed."""
         table = self.problem.table
-        return self._completed(table, suppressed & table.suppressible, self._heaviest_first(), self.context.clock)
+        return self._completed(table, suppressed & table.suppressible, self._heaviest_first(), clock)
 
     def guided(self, x: Floats, attempt: int, clock: Clock, allowed: Mask | None = None) -> Mask:
         """What the point suppresses wholly, completed at its prices in a random order."""
@@ -50,7 +50,7 @@ class CoverRepair:
     def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """The pattern itself where it is safe, else completed at the weights."""
         table = self.problem.table
-        if judge(table, pattern | table.forced, AttackerModel(self.context.strict)).safe:
+        if judge(table, pattern | table.forced, AttackerModel(self.context.strict), context=self.context).safe:
             return pattern
         try:
             return self._completed(table, pattern, self._heaviest_first(), clock)

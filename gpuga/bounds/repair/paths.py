@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from gpuga.bounds.cut import Floats
@@ -9,6 +11,7 @@ from gpuga.bounds.repair.repair import left_over, wholly
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock
+from gpuga.errors import OutOfTime
 from gpuga.problem.path_costs import Costs, costs_of
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Ints, Mask
@@ -31,9 +34,10 @@ class PathRepair:
         policy = plain(single=attempt % 3 == 2, by_capacity=attempt % 3 == 1)
         return by_paths(self.problem, self.costs, policy, order=order, clock=clock).ravel()
 
-    def given(self, suppressed: Mask) -> Mask:
+    def given(self, suppressed: Mask, clock: Clock) -> Mask:
         """The user's pattern, completed."""
-        return by_paths(self.problem, self.costs, plain(), start=self.problem.secondary(suppressed)).ravel()
+        start = self.problem.secondary(suppressed)
+        return by_paths(self.problem, self.costs, plain(), start=start, clock=clock).ravel()
 
     def guided(self, x: Floats, attempt: int, clock: Clock | None, allowed: Mask | None = None) -> Mask:
         """What the point suppresses wholly, completed at guided costs; later attempts in random orders from nothing."""
@@ -45,11 +49,13 @@ class PathRepair:
         policy = plain(single=attempt % 2 == 0, by_capacity=True)
         return by_paths(problem, costs, policy, order=self._order(attempt), clock=clock).ravel()
 
-    def mended(self, pattern: Mask, clock: Clock) -> Mask:
+    def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """The cheaper one of two completions."""
-        problem, start = self.problem, pattern.reshape(self.problem.shape)
-        made = (by_paths(problem, self.costs, plain(single, True), start=start) for single in (True, False))
-        return min(made, key=problem.cost).ravel()
+        problem, start, made = self.problem, pattern.reshape(self.problem.shape), []
+        for single in (True, False):
+            with suppress(OutOfTime):
+                made.append(by_paths(problem, self.costs, plain(single, True), start=start))
+        return min(made, key=problem.cost).ravel() if made else None
 
     def _order(self, attempt: int) -> Ints:
         return np.random.default_rng([self.seed, attempt]).permutation(len(self.problem.levels.place))

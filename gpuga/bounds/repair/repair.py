@@ -26,8 +26,8 @@ class Repair(Protocol):
     def first(self, attempt: int, clock: Clock) -> Mask:
         """A pattern from nothing; `OutOfTime` where the time is up before it is complete."""
 
-    def given(self, suppressed: Mask) -> Mask:
-        """The user's pattern over the cells of the table, completed."""
+    def given(self, suppressed: Mask, clock: Clock) -> Mask:
+        """The user's pattern over the cells of the table, completed; `OutOfTime` where it is late."""
 
     def guided(self, x: Floats, attempt: int, clock: Clock, allowed: Mask | None = None) -> Mask:
         """A pattern led by a fractional one: what that suppresses is cheap; `OutOfTime` where it is late.

@@ -134,3 +134,32 @@ def test_multipliers_become_whole_numbers_in_lowest_terms() -> None:
     nothing = whole_product(table, np.zeros(6))
     assert not len(nothing.line)
     assert not nothing.of_cells.any()
+
+
+def test_levels_that_are_too_large_for_sums_make_no_row() -> None:
+    lines = Lines(np.array([0, 4]), np.arange(4, dtype=np.int32), np.array([1, 1, 1, -1]), np.zeros(1, np.int64))
+    table = Table.build(np.array([1, 1, 1, 3]), lines, status=np.array([1, 0, 0, 0]))
+    y = Product(lines.coef, np.array([0]), np.array([1]))
+
+    def row(need: int) -> SparseCut | None:
+        return level_row(table, Tasks(np.array([0], np.int32), np.array([1], np.int8), np.array([need])), 0, y)
+
+    assert row(2**59) is None
+    small = row(2**59 - 2**12)
+    assert small is not None
+    assert small.cell.tolist() == [1, 2, 3]
+
+
+def test_how_a_row_was_rounded_is_told_in_the_words_of_the_checker() -> None:
+    row = SparseCut(np.array([4, 6, 9]), np.array([5, 7, 2]), 7, origin=("level",))
+    cover = np.array([9])
+    assert row.origin_of_rounding(np.zeros(0, np.int64), 15) == ("level",)
+    assert row.origin_of_rounding(cover, 15) == ("small", ("cover", cover, ("level",)))
+    assert row.origin_of_rounding(cover, 14) == ("small", ("divide", 14, cover, ("level",)))
+    assert row.scale == 7
+    assert SparseCut(cover, cover, 0).scale == 1
+    assert SparseCut(cover, cover, -3).scale == 1
+    covered = row.rounded(np.array([False, False, True]), 99)
+    assert covered is not None
+    assert (covered.cell.tolist(), covered.coef.tolist(), covered.rhs) == ([4, 6], [1, 1], 1)
+    assert covered.origin[1][1].tolist() == [9]

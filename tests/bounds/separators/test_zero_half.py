@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
+from gpuga.bounds.separators.attacker import _statements
 from gpuga.bounds.separators.capacity_cuts import (
     plain_cut,
 )
 from gpuga.bounds.separators.line_cuts import SparseCut
+from gpuga.bounds.separators.words import Words
 from gpuga.bounds.separators.zero_half import OneOf, half_cuts, half_of, odd_combinations
 from gpuga.safety.network import Network
 from tests.bounds.problems import small_problem
@@ -147,3 +150,44 @@ def test_the_triangle_needs_two_of_its_corners() -> None:
     (half,) = half_cuts(cuts, np.arange(3), np.full(3, 0.5), 4)
     assert (half.cell.tolist(), half.coef.tolist(), half.rhs) == ([0, 1, 2], [1, 1, 1], 2)
     assert half_cuts(cuts, np.arange(3), np.ones(3), 4) == []
+
+
+@pytest.mark.parametrize(("rhs", "kept"), [(49, True), (50, True), (51, False), (0, False)])
+def test_halves_are_in_small_numbers(rhs: int, kept: bool) -> None:
+    cuts = [SparseCut(np.array([0, 1]), np.array([40, 60]), part) for part in (rhs, rhs)]
+    half = half_of(cuts, np.zeros(0, np.int64), np.arange(2))
+    assert (half is not None) is kept
+    if half is not None:
+        assert (half.cell.tolist(), half.coef.tolist(), half.rhs) == ([0, 1], [min(40, rhs), min(60, rhs)], rhs)
+
+
+def test_a_half_complements_likely_cells_with_odd_coefficients() -> None:
+    cuts = [
+        SparseCut(np.array([0, 1, 2]), np.array([1, 2, 1]), 2),
+        SparseCut(np.array([0, 2, 3]), np.array([2, 1, 3]), 3),
+    ]
+    half = half_of(cuts, np.array([0]), np.arange(4))
+    assert half is not None  # 3 a + 2 b + 2 c + 3 d >= 5, less a
+    assert (half.cell.tolist(), half.coef.tolist(), half.rhs) == ([0, 1, 2, 3], [1, 1, 1, 2], 2)
+    assert half.summed
+    assert half.origin[0] == "half"
+    assert half.origin[1].tolist() == [0]
+    unlikely = half_of(cuts, np.zeros(0, np.int64), np.arange(4))
+    assert unlikely is not None
+    assert (unlikely.coef.tolist(), unlikely.rhs) == ([2, 1, 1, 2], 3)
+    assert half_of([SparseCut(np.array([0]), np.array([1]), 1)], np.zeros(1, np.int64), np.arange(1)) is None
+
+
+def test_a_cut_says_what_it_says_in_small_integers_and_that_one_of_its_cells_is_suppressed() -> None:
+    cell, coef = np.array([2, 5]), np.array([7, 4])
+
+    def said(rhs: int, summed: bool = False) -> list[tuple[list[int], int]]:
+        return [(s.coefficients(cell).tolist(), s.rhs) for s in _statements(SparseCut(cell, coef, rhs, summed, ("x",)))]
+
+    assert said(50) == [([7, 4], 50), ([1, 1], 1)]
+    assert said(51) == [([1, 1], 1)]
+    assert said(1) == [([7, 4], 1)]
+    assert said(9, summed=True) == [([7, 4], 9)]
+    assert said(99, summed=True) == []
+    both = list(_statements(SparseCut(cell, coef, 9, False, ("x",))))
+    assert Words()._say(both) == [["x"], ["one", ["x"]]]

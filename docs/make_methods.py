@@ -1,0 +1,72 @@
+"""Write the tables of docs/methods.md from the register of methods and the declarations of their parameters.
+
+python docs/make_methods.py            write them
+python docs/make_methods.py --check    only say whether they are up to date
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from gpuga.declared import Parameter
+from gpuga.methods import METHODS, Method
+from gpuga.parameters import SolverParameters
+
+PAGE = Path(__file__).with_name("methods.md")
+BEGIN, END = "<!-- made by docs/make_methods.py: begin -->\n", "<!-- end -->\n"
+
+
+def table(parameters: tuple[Parameter, ...]) -> str:
+    """Parameters as a Markdown table."""
+    rows = ["| option | in Python | values | default | meaning |", "|---|---|---|---|---|"]
+    for one in parameters:
+        option = "" if one.python_only else f"`{one.flag}`"
+        values = _choices(one) if one.choices else one.range
+        rows.append(f"| {option} | `{one.name}` | {values} | {one.usual} | {one.meaning} |")
+    return "\n".join(rows) + "\n"
+
+
+def _choices(one: Parameter) -> str:
+    if one.name == "variant" and len(one.choices) > 6:
+        plain = [choice for choice in one.choices if ":" not in choice]
+        operators = [choice.partition(":")[2] for choice in one.choices if choice.startswith(f"{plain[0]}:")]
+        return f"{_code(plain)}, each alone or with {_code([f':{operator}' for operator in operators])}"
+    return f"{'any of ' if one.kind is tuple else ''}{_code(one.choices)}"
+
+
+def _code(words: list[str] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def section(method: Method) -> str:
+    """A method as a section of the page."""
+    start = "It can start from given patterns (`--start`, in Python `start=`).\n" if method.starts else ""
+    own = f"\n{table(method.options)}" if method.options else ""
+    text = f"{method.summary[0].upper()}{method.summary[1:]}. Source: {method.source}.\n"
+    return f"### {method.name}\n{text}{start}{own}"
+
+
+def page(text: str) -> str:
+    """The page with its tables made anew."""
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    sections = "\n".join(section(method) for method in METHODS)
+    solver = f"### Options of every method\n{table(SolverParameters.declared())}"
+    return f"{before}{BEGIN}\n{sections}\n{solver}\n{END}{after}"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or check it."""
+    old = PAGE.read_text(encoding="utf-8")
+    new = page(old)
+    if "--check" not in arguments:
+        PAGE.write_text(new, encoding="utf-8")
+        return 0
+    if old != new:
+        print("docs/methods.md is out of date: run make docs", file=sys.stderr)
+    return int(old != new)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

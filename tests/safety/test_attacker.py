@@ -1,0 +1,385 @@
+"""The attacker's program piece by piece: what is asked of the solver, and what is made of its answers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gpuga.lp.highs import Highs
+from gpuga.lp.solver import Answer, Model, Status
+from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, ZOOM, Attacker, Reach, _float, _floats
+from gpuga.safety.witness import Witnesses, hold, witness_of
+from gpuga.table import INFINITE, Levels, Lines, Table
+from gpuga.table.builders import table_from_array
+
+NOTHING = Reach(Fraction(0), None, None)
+
+
+def one_line(coef: list[int], value: list[int], **more: object) -> Table:
+    """One equation with these coefficients; nothing is sensitive unless said otherwise."""
+    n = len(coef)
+    rhs = np.array([int(np.dot(coef, value))])
+    lines = Lines(np.array([0, n]), np.arange(n, dtype=np.int32), np.array(coef), rhs)
+    return Table.build(np.array(value), lines, **more)  # type: ignore[arg-type]
+
+
+def everything(table: Table) -> Attacker:
+    return Attacker(table, np.ones(len(table), bool))
+
+
+def moves(witness: Witnesses | None) -> dict[int, Fraction]:
+    assert witness is not None
+    cells, amounts, denominator = witness.one(0)
+    return {int(c): Fraction(int(a), denominator) for c, a in zip(cells, amounts, strict=True)}
+
+
+def levels(upper: list[int], lower: list[int] | None = None) -> Levels:
+    return Levels(np.array(lower or [0] * len(upper)), np.array(upper), np.zeros(len(upper), np.int64))
+
+
+def test_a_program_is_measured_by_the_levels_or_else_by_finite_rooms() -> None:
+    assert everything(one_line([1, -1], [9, 9], levels=levels([10**6, 0]))).unit == 100.0
+    assert everything(one_line([1, -1], [9, 9], levels=levels([0, 0], [3 * 10**5, 0]))).unit == 30.0
+    assert everything(one_line([1, -1], [9, 9], levels=levels([2, 0]))).unit == 1.0
+    rooms = one_line([1, -1], [10**6, 10**6], ub=np.array([6 * 10**6, INFINITE]))
+    assert everything(rooms).unit == 500.0
+    assert everything(one_line([1, -1], [2 * 10**6, 10**6])).unit == 200.0
+
+
+def test_the_program_holds_the_suppressed_cells_and_the_lines_through_them() -> None:
+    table = table_from_array([[1, 2], [3, 4]], levels="1")
+    hidden = np.zeros(len(table), bool)
+    hidden[[0, 1, 3]] = True
+    attacker = Attacker(table, hidden)
+    dense = np.zeros((len(table.lines), len(table)), np.int64)
+    dense[table.lines.line_of_entry, table.lines.cell] = table.lines.coef
+    kept = dense[:, hidden]
+    assert attacker.matrix.toarray().tolist() == kept[kept.any(axis=1)].tolist()
+    assert attacker.cells.tolist() == [0, 1, 3]
+    assert attacker.column.tolist() == [0, 1, -1, 2, -1, -1, -1, -1, -1]
+
+
+def test_one_change_moves_each_cell_to_its_goal_and_a_little_further() -> None:
+    table = table_from_array([[10, 20, 30], [40, 50, 60], [70, 80, 90]])
+    attacker = Attacker(table, np.arange(len(table)) < 9)
+    scale = table.scale
+    for need in (3 * scale, 4 * scale):
+        goal = need + max(need // 1024, 1)
+        change = attacker.shared(np.array([0, 4]), np.array([1, -1], np.int8), np.array([need, need]), 10.0)
+        found = moves(change)
+        assert found[0] == goal
+        assert found[4] == -goal
+    large = one_line([1, 1], [10**7, 10**7])
+    change = everything(large).shared(np.array([0]), np.array([1], np.int8), np.array([2 * 10**6]), 10.0)
+    assert moves(change)[0] == 2 * 10**6 + 2 * 10**6 // 1024
+
+
+def test_a_change_of_many_cells_keeps_their_own_bounds() -> None:
+    table = one_line([1, 1, 1], [10, 10, 10], ub=np.array([12, 99, 99]), lb=np.array([0, 7, 0]))
+    attacker = everything(table)
+    change = moves(attacker.shared(np.array([0, 1]), np.array([1, -1], np.int8), np.array([5, 5]), 10.0))
+    assert change[0] == 2
+    assert change[1] == -3
+    # the question's own bounds are taken back
+    assert attacker.reach(2, 1, 1).attained == 13
+
+
+def test_no_answer_is_no_change() -> None:
+    class Silent(Attacker):
+        def _solve(self, seconds: float) -> Answer:
+            return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+
+    table = one_line([1, 1], [10, 10])
+    silent = Silent(table, np.ones(2, bool))
+    assert silent.shared(np.array([0]), np.array([1], np.int8), np.array([5]), 1.0) is None
+    assert (silent.reach(0, 1, 5).attained, silent.reach(0, 1, 5).bound) == (0, None)
+
+
+@pytest.mark.parametrize("level", [2, 10**6, 3 * 10**9])
+@pytest.mark.parametrize("need", [1, 5, 10**7])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_without_limit_a_cell_moves_by_just_what_is_needed(level: int, need: int, direction: int) -> None:
+    open_ = np.full(2, -INFINITE)
+    table = one_line([1, -1], [10, 10], lb=open_, levels=levels([level, 0]), status=np.array([1, 0]))
+    attacker = everything(table)
+    found = attacker.reach(0, direction, need)
+    assert found.unbounded
+    assert found.bound is None
+    assert found.attained == need
+    assert moves(found.witness) == {0: direction * need, 1: direction * need}
+    # afterwards all bounds are as they were
+    assert attacker.reach(1, -direction, 3).unbounded
+
+
+def test_what_goes_on_for_ever_moves_nothing_towards_a_bound() -> None:
+    table = one_line([1, -1, 1], [10, 20, 10], ub=np.array([INFINITE, INFINITE, 15]), lb=np.array([0, -INFINITE, 0]))
+    attacker = everything(table)
+
+    def is_ray(*amounts: int) -> bool:
+        return attacker._is_ray(witness_of(np.arange(3, dtype=np.int32), np.array(amounts)))
+
+    assert is_ray(1, 1, 0)
+    assert not is_ray(0, 1, 1)
+    assert not is_ray(-1, -1, 0)
+    assert is_ray(0, -1, 0)
+
+
+def test_the_bound_of_a_limited_cell_is_proven() -> None:
+    table = one_line([1, 1, -1], [10, 10, 20], ub=np.array([INFINITE, 14, 27]), lb=np.array([3, 8, 15]))
+    attacker = everything(table)
+    expected = {(0, 1): 9, (0, -1): 7, (1, 1): 4, (1, -1): 2, (2, 1): 7, (2, -1): 5}
+    for (cell, direction), most in expected.items():
+        found = attacker.reach(cell, direction, 1)
+        assert (found.attained, found.bound, found.unbounded) == (most, most, False)
+        for goal in (1, most, most + 1, most + 5):
+            capped = attacker.reach(cell, direction, goal, or_nothing=True)
+            assert capped.attained == min(goal, most)
+            assert not capped.unbounded
+            assert goal <= most or (capped.bound is not None and capped.bound < goal)
+
+
+def test_published_cells_stand_still_until_they_are_hidden_again() -> None:
+    attacker = everything(one_line([1, 1, 1], [10, 10, 10]))
+    assert attacker.reach(0, 1, 1).attained == 20
+    attacker.publish(np.array([2]))
+    assert attacker.reach(0, 1, 1).attained == 10
+    assert not hold(attacker.ground, witness_of(np.array([0, 2], np.int32), np.array([1, -1])))[0]
+    attacker.hide(np.array([2]))
+    assert attacker.reach(0, 1, 1).attained == 20
+    assert hold(attacker.ground, witness_of(np.array([0, 2], np.int32), np.array([1, -1])))[0]
+
+
+TWICE = one_line([2, -1], [10, 20], ub=np.array([16, 40]), lb=np.array([5, 0]))
+"""Twice the first is the second, which therefore moves by twos: up to 12, down to 10."""
+
+
+@pytest.mark.parametrize(
+    ("direction", "need", "attained"), [(1, 3, 4), (1, 4, 4), (1, 11, 12), (-1, 3, 4), (-1, 9, 10), (-1, 1, 2)]
+)
+def test_a_whole_move_goes_as_far_as_is_needed_and_no_further(direction: int, need: int, attained: int) -> None:
+    found = everything(TWICE).whole_reach(1, direction, need, NOTHING)
+    assert found.attained == attained
+    assert moves(found.witness) == {0: Fraction(direction * attained, 2), 1: direction * attained}
+    assert found.bound is None
+
+
+@pytest.mark.parametrize(("direction", "most"), [(1, 12), (-1, 10)])
+def test_the_farthest_whole_move_is_proven_where_all_rooms_are_looked_at(direction: int, most: int) -> None:
+    attacker = everything(TWICE)
+    found = attacker.whole_reach(1, direction, None, NOTHING)
+    assert (found.attained, found.bound) == (most, most)
+    too_far = attacker.whole_reach(1, direction, most + 1, NOTHING)
+    assert (too_far.attained, too_far.bound) == (most, most)
+    wide = everything(one_line([2, -1], [10, 20], ub=np.array([16, INFINITE]), lb=np.array([5, 0])))
+    open_end = wide.whole_reach(1, direction, None, NOTHING)
+    assert (open_end.attained, open_end.bound) == (most, None)
+
+
+def test_a_cell_that_cannot_move_at_all_in_whole_numbers_is_proven_to_stay() -> None:
+    odd = one_line([2, -3], [30, 20], ub=np.array([32, 21]), lb=np.array([28, 19]))
+    found = everything(odd).whole_reach(0, 1, None, NOTHING)
+    assert (found.attained, found.witness, found.bound) == (0, None, 0)
+    assert everything(odd).whole_reach(0, 1, 1, NOTHING).attained == 0
+
+
+def test_a_move_that_its_own_bounds_forbid_is_not_asked_for() -> None:
+    attacker = everything(TWICE)
+    found = attacker._in_whole(1, 1, 21, 2**20, 9.0)
+    assert (found.attained, found.witness, found.bound) == (0, None, None)
+    assert attacker.solves == 0
+    assert attacker._in_whole(1, 1, 20, 2**20, 9.0).attained == 0
+    assert attacker.solves == 1
+    assert attacker._in_whole(1, -1, 21, 2**20, 9.0).witness is None
+    assert attacker.solves == 1
+
+
+def test_no_cell_moves_further_than_is_looked() -> None:
+    attacker = everything(TWICE)
+    for direction in (1, -1):
+        assert attacker._in_whole(1, direction, None, 6, 9.0).attained == 6
+        assert attacker._in_whole(1, direction, None, 7, 9.0).attained == 6
+        assert attacker._in_whole(1, direction, None, 6, 9.0).bound is None
+    assert attacker._in_whole(1, 1, None, 20, 9.0).bound == 12
+
+
+def linear(attacker: Attacker, cell: int, direction: int) -> Reach:
+    found = attacker.reach(cell, direction, 1)
+    assert found.witness is not None
+    return found
+
+
+def test_near_the_linear_move_one_program_is_enough() -> None:
+    # 2 x = 3 y: x may rise by 7 and fall by 5, so y by 14/3 and 10/3; in whole numbers by 4 and by 2
+    table = one_line([2, -3], [30, 20], ub=np.array([37, 99]), lb=np.array([25, 0]))
+    attacker = everything(table)
+    for direction, share, whole in ((1, Fraction(14, 3), 4), (-1, Fraction(10, 3), 2)):
+        start = linear(attacker, 1, direction)
+        assert start.attained == start.bound == share
+        before = attacker.solves
+        found = attacker.whole_reach(1, direction, None, start)
+        assert found.attained == whole
+        assert moves(found.witness) == {0: direction * whole * Fraction(3, 2), 1: direction * whole}
+        assert found.bound == (4 if direction > 0 else 2)
+        assert attacker.solves == before + (1 if direction > 0 else 2)
+        before = attacker.solves
+        needed = attacker.whole_reach(1, direction, 2, start)
+        assert 2 <= needed.attained <= whole
+        assert attacker.solves == before + 1
+
+
+def test_a_whole_move_near_a_linear_one_is_not_proven_where_a_need_is_given() -> None:
+    table = one_line([2, -3], [30, 20], ub=np.array([37, 99]), lb=np.array([25, 0]))
+    attacker = everything(table)
+    start = linear(attacker, 1, 1)
+    assert attacker._whole_near(1, 1, None, start, 9.0).bound == 4
+    assert attacker._whole_near(1, 1, 2, start, 9.0).bound is None
+    assert attacker._whole_near(1, 1, None, Reach(start.attained, start.witness, None), 9.0).bound is None
+    assert attacker._whole_near(1, 1, None, NOTHING, 9.0).witness is None
+    beyond = attacker._whole_near(1, 1, 10**6, start, 9.0)
+    assert (beyond.attained, beyond.witness, beyond.bound) == (0, None, None)
+
+
+def test_near_means_within_a_fixed_distance_of_the_linear_move() -> None:
+    value = np.array([10**9, 10**9])
+    attacker = everything(one_line([1, -1], value.tolist(), ub=value + 10**8, lb=value - 10**8))
+    start = Reach(Fraction(1, 2), witness_of(np.array([0, 1], np.int32), np.array([1, 1]), 2), None)
+    for direction in (1, -1):
+        found = attacker._whole_near(0, direction, None, start, 9.0)
+        assert found.attained == FARTHEST_NEAR
+        assert attacker._whole_near(0, direction, FARTHEST_NEAR + 1, start, 9.0).witness is None
+        asked = attacker._whole_near(0, direction, FARTHEST_NEAR, start, 9.0)
+        assert asked.attained == FARTHEST_NEAR
+
+
+@pytest.mark.parametrize(("missed", "solves"), [(FARTHEST_WHOLE - 1, 1), (FARTHEST_WHOLE, 0)])
+def test_too_large_remainders_are_not_put_to_the_solvers_floats(missed: int, solves: int) -> None:
+    attacker = everything(one_line([2 * missed, -1], [0, 0]))
+    start = Reach(Fraction(1, 2), witness_of(np.array([0, 1], np.int32), np.array([1, 2 * missed]), 2), None)
+    attacker._whole_near(0, 1, None, start, 9.0)
+    assert attacker.solves == solves
+
+
+def test_beyond_the_solvers_floats_only_near_moves_are_looked_for() -> None:
+    attacker = everything(TWICE)
+    assert attacker.whole_reach(1, 1, FARTHEST_WHOLE // 8, NOTHING).attained == 0
+    assert attacker.solves == 0
+    far = one_line([2, -1], [10, 20], ub=np.array([16, 20 + FARTHEST_WHOLE]))
+    assert everything(far).whole_reach(1, 1, None, NOTHING).attained == 12
+    farther = everything(one_line([2, -1], [10, 20], ub=np.array([16, 21 + FARTHEST_WHOLE])))
+    assert farther.whole_reach(1, 1, None, NOTHING).attained == 0
+    assert farther.whole_reach(1, 1, 3, NOTHING).attained == 4
+
+
+def test_far_limits_are_those_beyond_what_an_integer_program_looks_at() -> None:
+    most = FARTHEST_WHOLE
+    value = np.full(6, 2**40)
+    table = Table.build(
+        value,
+        Lines(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64)),
+        ub=value + np.array([most, most + 1, 5, 5, 5, INFINITE - 2**40]),
+        lb=np.array([2**40 - 5, 2**40, 2**40 - most, 2**40 - most - 1, -INFINITE, -INFINITE]),
+    )
+    assert everything(table)._far().tolist() == [False, True, False, True, False, False]
+
+
+def test_floats_of_bounds_are_in_units_and_open_ones_are_infinite() -> None:
+    attacker = everything(one_line([1, -1], [9, 9], levels=levels([10**6, 0])))
+    found = attacker._floats(np.array([200, -300, INFINITE, -INFINITE, 0]))
+    assert found.tolist() == [2.0, -3.0, np.inf, -np.inf, 0.0]
+
+
+def test_exact_numbers_become_floats_or_infinite() -> None:
+    assert _float(Fraction(1, 4)) == 0.25
+    assert _float(Fraction(10) ** 400) == np.inf
+    assert _float(-(Fraction(10) ** 400)) == -np.inf
+    assert _floats(np.array([3, -5], dtype=object), Fraction(1, 2)).tolist() == [1.5, -2.5]
+
+
+class Stubborn(Highs):
+    """A solver that names no basis: its floats are all there is."""
+
+    def session(self, model: Model):  # type: ignore[no-untyped-def]
+        made = super().session(model)
+        made.basis = lambda: None  # type: ignore[method-assign]
+        return made
+
+
+def test_floats_of_a_solver_without_a_basis_are_a_proposal_like_any_other() -> None:
+    table = one_line([2, 1, -1], [10, 10, 30], ub=np.array([13, 15, 37]), lb=np.array([9, 9, 25]))
+    attacker = Attacker(table, np.ones(3, bool), Stubborn())
+    found = attacker.reach(2, 1, 1)
+    assert (found.attained, found.bound) == (7, None)
+    assert hold(attacker.ground, found.witness)[0]  # type: ignore[arg-type]
+    short = Answer(Status.OPTIMAL, 0.0, np.zeros(2), np.zeros(0))
+    assert attacker._read(short) is None
+
+
+def test_a_point_that_passes_its_bounds_is_drawn_back() -> None:
+    attacker = everything(one_line([1, 1], [10, 10], ub=np.array([14, 99])))
+    drawn = attacker._inside((np.array([8, -8]), 1))
+    assert moves(drawn) == {0: 4, 1: -4}
+    assert moves(attacker._inside((np.array([3, -3]), 2))) == {0: Fraction(3, 2), 1: Fraction(-3, 2)}
+    assert attacker._inside((np.array([0, 0]), 1)) is None
+    assert attacker._inside((np.array([3, -2]), 1)) is None
+    stuck = everything(one_line([1, 1], [10, 10], ub=np.array([10, 99])))
+    assert stuck._inside((np.array([1, -1]), 1)) is None
+
+
+def test_how_far_a_witness_moves_a_cell_is_read_with_its_sign() -> None:
+    attacker = everything(one_line([1, 1, 1], [10, 10, 10]))
+    witness = witness_of(np.array([0, 2], np.int32), np.array([3, -3]), 2)
+    assert attacker._moved(witness, 0, 1) == Fraction(3, 2)
+    assert attacker._moved(witness, 2, -1) == Fraction(3, 2)
+    assert attacker._moved(witness, 2, 1) == Fraction(-3, 2)
+    assert attacker._moved(witness, 1, 1) == 0
+
+
+def test_an_exact_vertex_needs_a_basis() -> None:
+    attacker = everything(one_line([1, 1], [10, 10]))
+    attacker._price({0: 1.0})
+    attacker._solve(9.0)
+    assert attacker._vertex(attacker._program()) is not None
+    session = attacker._open()
+    session.basis = lambda: None  # type: ignore[method-assign]
+    assert attacker._vertex(attacker._program()) is None
+
+
+def test_a_program_is_magnified_around_its_exact_point() -> None:
+    """What the point misses of its bounds, in units that are finer by the zoom; prices are enlarged, too."""
+    attacker = everything(one_line([1, 1], [10, 10], ub=np.array([14, INFINITE]), lb=np.array([0, 4])))
+    noted: dict[str, list[list[float]]] = {}
+
+    class Noted:
+        def set_bounds(self, columns, lower, upper):  # type: ignore[no-untyped-def]
+            noted["bounds"] = [lower.tolist(), upper.tolist()]
+
+        def set_rows(self, lower, upper):  # type: ignore[no-untyped-def]
+            noted["rows"] = [lower.tolist(), upper.tolist()]
+
+        def set_cost(self, columns, cost):  # type: ignore[no-untyped-def]
+            noted["cost"] = [columns.tolist(), cost.tolist()]
+
+    attacker._session = Noted()  # type: ignore[assignment]
+    program = attacker._program()
+    priced = (np.array([3, -1], dtype=object), 2)
+    assert attacker._magnify(program, (np.array([7, -7]), 2), priced, 1.0) == ZOOM
+    assert noted["bounds"] == [[-13.5 * ZOOM, -2.5 * ZOOM], [0.5 * ZOOM, np.inf]]
+    assert noted["rows"] == [[0.0], [0.0]]
+    assert noted["cost"] == [[0, 1], [1.5 * ZOOM, -0.5 * ZOOM]]
+    assert attacker._priced.tolist() == [0, 1]
+    # a point that misses a bound by half a unit is magnified no further than to a whole one
+    assert attacker._magnify(program, (np.array([9, -9]), 2), priced, 1.0) == 2.0
+    assert noted["bounds"] == [[-29.0, -3.0], [-1.0, np.inf]]
+    assert attacker._magnify(program, (np.array([5, -4]), 1), priced, ZOOM) == 1.0
+    assert noted["rows"] == [[-1.0], [-1.0]]
+
+
+def test_a_cell_that_cannot_move_has_no_witness_though_others_move() -> None:
+    lines = Lines(np.array([0, 2, 4]), np.arange(4, dtype=np.int32), np.ones(4, np.int64), np.array([20, 20]))
+    table = Table.build(np.full(4, 10), lines, ub=np.array([10, 99, 13, 99]))
+    attacker = everything(table)
+    found = attacker.reach(0, 1, 1)
+    assert (found.attained, found.witness, found.bound) == (0, None, 0)
+    assert attacker.reach(2, 1, 1).attained == 3

@@ -1,0 +1,231 @@
+"""How an audit puts its questions: together as long as that pays, one by one, and never past the clock."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from gpuga.context import Clock, Context
+from gpuga.errors import InputError
+from gpuga.safety.attacker import Attacker, Reach
+from gpuga.safety.audit import (
+    FEW,
+    PATIENCE,
+    _ask,
+    _by_flow,
+    _farthest,
+    _reported,
+    _together,
+    audit,
+    check_pattern,
+    judge,
+)
+from gpuga.safety.evidence import Evidence
+from gpuga.safety.model import AttackerModel
+from gpuga.safety.witness import Witnesses, witness_of
+from gpuga.table import INFINITE, Levels, Lines, Table
+
+CELLS = 10
+
+
+def pairs(**more: object) -> Table:
+    """Ten cells, two and two of which keep their sum; all are sensitive with a level of 4 both ways."""
+    start = np.arange(0, CELLS + 1, 2)
+    lines = Lines(start, np.arange(CELLS, dtype=np.int32), np.ones(CELLS, np.int64), np.full(CELLS // 2, 40))
+    level = np.full(CELLS, 4)
+    given = {"status": np.ones(CELLS, np.uint8), "levels": Levels(level, level, 0 * level)} | more
+    return Table.build(np.full(CELLS, 20), lines, **given)  # type: ignore[arg-type]
+
+
+def evidence_of(table: Table, whole: bool = False) -> Evidence:
+    return Evidence(table, np.ones(len(table), bool), AttackerModel(whole=whole))
+
+
+class Questions(Attacker):
+    """An attacker that answers from a list and notes what it was asked."""
+
+    def __init__(self, table: Table, answers: list[Witnesses | None]) -> None:
+        super().__init__(table, np.ones(len(table), bool))
+        self.answers, self.asked = answers, []
+
+    def shared(self, cells, direction, need, seconds):  # type: ignore[no-untyped-def]
+        self.asked.append((cells.tolist(), direction.tolist(), need.tolist()))
+        return self.answers.pop(0) if self.answers else None
+
+
+def shift(amount: int, *firsts: int) -> Witnesses:
+    """The first of each pair rises, its partner falls."""
+    cells = np.array([c for first in firsts for c in (first, first + 1)], np.int32)
+    return witness_of(cells, np.array([amount, -amount] * len(firsts)))
+
+
+class Ended(Clock):
+    """A clock without any time."""
+
+    def left(self) -> float:
+        return 0.0
+
+
+EVERY = list(range(CELLS))
+
+
+def test_few_cells_are_not_asked_together() -> None:
+    table = pairs()
+    for count, asked in ((FEW - 1, 0), (FEW, 1)):
+        attacker = Questions(table, [])
+        assert _together(attacker, evidence_of(table), Context(), EVERY[:count]) == EVERY[:count]
+        assert len(attacker.asked) == asked
+
+
+def test_every_cell_is_asked_for_what_it_lacks_in_an_open_direction() -> None:
+    table = pairs()
+    shown = evidence_of(table)
+    shown.note_whole(np.array([0, 1]), np.array([1, -1]), np.array([4, 4]))
+    attacker = Questions(table, [])
+    _together(attacker, shown, Context(), EVERY)
+    ((cells, direction, need),) = attacker.asked
+    assert cells == EVERY
+    assert direction[:2] == [-1, 1]
+    assert set(direction) == {1, -1}
+    assert need == [4] * CELLS
+
+
+def test_cells_that_a_change_settles_are_not_asked_again() -> None:
+    table = pairs()
+    everything = shift(4, 0, 2, 4, 6, 8)
+    attacker = Questions(table, [everything])
+    assert _together(attacker, evidence_of(table), Context(), EVERY) == []
+    assert len(attacker.asked) == 1
+    some = Questions(table, [shift(4, 0), shift(4, 2), None])
+    assert _together(some, evidence_of(table), Context(), EVERY) == EVERY[4:]
+    assert [cells for cells, _, _ in some.asked] == [EVERY, EVERY[2:], EVERY[4:]]
+
+
+def test_changes_that_settle_next_to_nothing_are_ended_soon() -> None:
+    table = pairs(lb=np.full(CELLS, 19))
+    attacker = Questions(table, [shift(1, 0)] * 9)
+    assert _together(attacker, evidence_of(table), Context(), EVERY) == EVERY
+    assert len(attacker.asked) == PATIENCE
+
+
+def test_nothing_is_asked_when_the_time_is_up() -> None:
+    table = pairs()
+    attacker = Questions(table, [shift(4, 0)])
+    assert _together(attacker, evidence_of(table), Context(clock=Ended()), EVERY) == EVERY
+    assert attacker.asked == []
+    shown = evidence_of(table)
+    shown.note(3, 1, Fraction(5, 2))
+    late = _farthest(attacker, shown, 3, 1, Ended())
+    assert (late.attained, late.witness, late.bound) == (Fraction(5, 2), None, None)
+    assert attacker.solves == 0
+
+
+def test_one_cell_is_asked_each_way_and_refuted_where_it_falls_short() -> None:
+    table = pairs()
+    shown = evidence_of(table)
+    attacker = Attacker(table, np.ones(CELLS, bool))
+    assert not _ask(attacker, shown, 2, EVERY, Clock())
+    assert shown.settled(2)
+    assert shown.settled(3)
+    narrow = pairs(ub=np.full(CELLS, 23))
+    short = evidence_of(narrow)
+    assert _ask(Attacker(narrow, np.ones(CELLS, bool)), short, 2, [2], Clock())
+    assert short.reached(2, 1) == 3
+    assert short.reached(3, 1) == 0
+
+
+def test_a_farthest_move_in_whole_numbers_is_looked_for_only_where_the_linear_one_is_none() -> None:
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([2, -3]), np.zeros(1, np.int64))
+    table = Table.build(np.array([30, 20]), lines, ub=np.array([37, 99]), lb=np.array([24, 0]))
+    attacker = Attacker(table, np.ones(2, bool))
+    plain, whole = evidence_of(table), evidence_of(table, whole=True)
+    assert _farthest(attacker, plain, 1, 1, Clock()).attained == Fraction(14, 3)
+    assert _farthest(attacker, whole, 1, 1, Clock()).attained == 4
+    assert _farthest(attacker, whole, 1, -1, Clock()).attained == 4
+    before = attacker.solves
+    _farthest(attacker, whole, 0, -1, Clock())
+    assert attacker.solves == before + 1
+
+
+def test_intervals_are_reported_in_the_users_units_with_their_kind() -> None:
+    table = pairs(scale=10, status=np.array([1, 3] + [0] * 8))
+    seven, open_ = Reach(Fraction(7), None, Fraction(7)), Reach(Fraction(3), None, None, unbounded=True)
+    half = Reach(Fraction(5), None, Fraction(6))
+    found = _reported(table, 0, True, seven, half)
+    assert (found.kind, found.safe, found.min, found.max, found.exact) == (
+        "primary", True, Fraction(3, 2), Fraction(27, 10), False,
+    )  # fmt: skip
+    other = _reported(table, 1, False, open_, seven)
+    assert (other.kind, other.safe, other.min, other.max, other.exact) == (
+        "secondary", False, Fraction(13, 10), None, True,
+    )  # fmt: skip
+    assert _reported(table, 1, False, seven, open_).min is None
+    assert _by_flow(5).attained == _by_flow(5).bound == 5
+    assert not _by_flow(INFINITE - 1).unbounded
+    assert _by_flow(INFINITE).unbounded
+
+
+def test_patterns_of_another_length_or_against_the_statuses_are_refused() -> None:
+    table = pairs(status=np.array([1, 1, 2] + [0] * 7))
+    good = np.arange(CELLS) < 2
+    check_pattern(table, good)
+    for pattern, says in (
+        (good[:-1], "the pattern has 9 cells, the table 10"),
+        (np.arange(CELLS) < 1, "publishes the sensitive cell 1"),
+        (np.arange(CELLS) < 3, "suppresses cell 2, which must be published"),
+    ):
+        with pytest.raises(InputError, match=says):
+            check_pattern(table, pattern)
+
+
+def test_a_verdict_names_what_is_not_safe_and_proves_what_is() -> None:
+    table = pairs(status=np.array([1, 1, 1] + [0] * 7))
+    hidden = np.arange(CELLS) < 3
+    verdict = judge(table, hidden, AttackerModel(), proofs=True)
+    assert not verdict.safe
+    assert verdict.unsafe == (2,)
+    assert verdict.undecided == ()
+    assert verdict.proof is None
+    assert verdict.audited == 3
+    assert not verdict.intervals
+    assert [(c.cell, c.safe) for c in verdict.cells] == [(0, True), (1, True), (2, False)]
+    safe = judge(table, np.arange(CELLS) < 4, AttackerModel(), proofs=True)
+    assert safe.safe
+    assert safe.proof is not None
+    shown = judge(table, hidden, AttackerModel(), intervals=True)
+    assert [(c.cell, c.min, c.max) for c in shown.cells] == [(0, 0, 40), (1, 0, 40), (2, 20, 20)]
+    assert shown.solves > verdict.solves
+
+
+def test_witnesses_that_are_proposed_spare_the_search_and_false_ones_do_not() -> None:
+    table = pairs()
+    every = np.ones(CELLS, bool)
+    firsts = [shift(sign * 4, first) for first in range(0, CELLS, 2) for sign in (1, -1)]
+    from gpuga.safety.witness import together
+
+    spared = audit(table, every, intervals=False, whole="no", proof=together(firsts))
+    assert spared.safe
+    assert spared.solves == 0
+    false = audit(table, np.arange(CELLS) < CELLS, intervals=False, whole="no", proof=shift(99, 0))
+    assert false.safe
+    secondary = pairs(status=np.array([1, 1] + [0] * 8))
+    alone = np.arange(CELLS) < 3
+    assert audit(secondary, alone, intervals=False).safe
+    assert not audit(secondary, alone, intervals=False, protect_secondary=True).safe
+    assert audit(secondary, alone, intervals=False, protect_secondary=True).unsafe == (2,)
+
+
+def test_changes_that_settle_some_cells_each_go_on_as_long_as_there_are_many() -> None:
+    cells = 16
+    lines = Lines(
+        np.arange(0, cells + 1, 2), np.arange(cells, dtype=np.int32), np.ones(cells, np.int64), np.full(8, 40)
+    )
+    level = np.full(cells, 4)
+    table = Table.build(
+        np.full(cells, 20), lines, status=np.ones(cells, np.uint8), levels=Levels(level, level, 0 * level)
+    )
+    attacker = Questions(table, [shift(4, first) for first in range(0, cells, 2)])
+    assert _together(attacker, evidence_of(table), Context(), list(range(cells))) == list(range(12, cells))
+    assert [len(asked) for asked, _, _ in attacker.asked] == [16, 14, 12, 10, 8, 6]
