@@ -103,7 +103,7 @@ def _compile_ahead() -> None:
     """Start the second process, once; it ends with this one at the latest."""
     package = Path(gpuga.__file__).parent.parent
     surroundings = os.environ | {"PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
-    words = [sys.executable, "-P", "-m", "gpuga.cli.compile_ahead", str(os.getpid())]
+    words = [sys.executable, "-P", "-m", "gpuga.compile_ahead", str(os.getpid())]
     silent = subprocess.DEVNULL
     second = subprocess.Popen(
         words, stdin=silent, stdout=silent, stderr=silent, env=surroundings, start_new_session=True
