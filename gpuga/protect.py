@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from gpuga.anytime import in_time
+from gpuga.backends import chosen_backend
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.declared import Parameters
 from gpuga.errors import InputError, printable
-from gpuga.kernels.backend import BackendUnavailable, get_backend
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
@@ -69,7 +69,7 @@ def protect(
         check_pattern(table, pattern)
     run = chosen.load(parameters)
     judged, knows = as_judged(table, whole, level_zero, strict)
-    backend = resolved_backend(backend)
+    backend = chosen_backend(backend).name
     solver = resolved_solver(lp, wanted)
     lp = solver.name
     context = Context(
@@ -143,14 +143,6 @@ def _with_proof(
         context=replace(context, clock=context.clock.finishing()),
     )
     return verdict if verdict.safe else audited  # safe it is, but the time ended before all witnesses were found
-
-
-def resolved_backend(name: str) -> str:
-    """The back end that `name` stands for here, or a sentence why there is none."""
-    try:
-        return get_backend(name).name
-    except BackendUnavailable as fault:
-        raise InputError(str(fault), field="--backend") from None
 
 
 def resolved_solver(name: str, wanted: SolverParameters = SolverParameters()) -> Solver:

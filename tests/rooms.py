@@ -40,7 +40,12 @@ ROOMS = (
     _room("verify", "the small program that checks proofs; standard library only"),
     _room("base", "errors, audience, compilation", "kernels", "errors audience compiling compiled"),
     _room("table", "cells, equations, levels, weights; exact integers; generators", "base"),
-    _room("run", "what is passed along: context, clock, found patterns", "base table lp", "context protection memory"),
+    _room(
+        "run",
+        "what is passed along: back end, context, clock, found patterns",
+        "base table kernels lp",
+        "backends context protection memory",
+    ),
     _room("files", "formats, one module each, read and write", "base table verify"),
     _room("safety", "the attacker: witnesses, audit, exposure", "base table run kernels lp"),
     _room("circuits", "certificates: circuits, cheapest changes, presolve", "base table run safety kernels lp"),
