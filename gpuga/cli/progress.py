@@ -70,16 +70,26 @@ def progress_on_terminal(quiet: bool) -> Iterator[Progress]:
 
 
 @contextmanager
-def ending_on_interrupt(clock: Clock) -> Iterator[None]:
-    """The first Ctrl-C asks for the best pattern so far, the second one aborts."""
+def ending_on_interrupt(clock: Clock, best: str = "the best safe pattern so far") -> Iterator[None]:
+    """The first Ctrl-C asks for the best so far, the second one aborts."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         if clock.interrupted:
             raise KeyboardInterrupt
         clock.interrupt()
-        click.echo("gpuga: stopping with the best safe pattern so far (press Ctrl-C again to abort)", err=True)
+        click.echo(f"gpuga: stopping with {best} (press Ctrl-C again to abort)", err=True)
 
     before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Results are being written, which takes a moment: a Ctrl-C comes too late."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
