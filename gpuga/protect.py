@@ -13,7 +13,7 @@ from gpuga.backends import chosen_backend
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.declared import Parameters
 from gpuga.errors import InputError, printable
-from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
+from gpuga.lp.choice import SolverUnavailable, SolverWarning, answered, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, Method, find_method
@@ -71,10 +71,9 @@ def protect(
     judged, knows = as_judged(table, whole, level_zero, strict)
     backend = chosen_backend(backend).name
     solver = resolved_solver(lp, wanted)
-    lp = solver.name
     context = Context(
         backend=backend,
-        lp=lp,
+        lp=solver.name,
         solver=solver,
         seed=seed,
         clock=clock or Clock(seconds),
@@ -96,7 +95,7 @@ def protect(
         audit=verdict,
         method=method,
         backend=backend,
-        lp=lp,
+        lp=_who_solved(solver),
         seed=seed,
         repaired=answer.repaired,
         seconds=time.monotonic() - begun,
@@ -154,6 +153,15 @@ def resolved_solver(name: str, wanted: SolverParameters = SolverParameters()) ->
     if chosen.note is not None:
         warnings.warn(chosen.note, SolverWarning, stacklevel=3)
     return chosen.solver
+
+
+def _who_solved(solver: Solver) -> str:
+    """Whose answers were used; said where it is not the solver that was asked for."""
+    who = answered(solver)
+    if who != solver.name:
+        note = f"{solver.name} answered no linear program of this run: HiGHS and flows did the work"
+        warnings.warn(note, SolverWarning, stacklevel=3)
+    return who
 
 
 def _bound(table: Table, context: Context) -> Bound | None:
