@@ -38,13 +38,18 @@ ROOMS = (
     _room("kernels", "batched operations on plain arrays: numpy, CPU, CUDA"),
     _room("lp", "linear programs on plain arrays: HiGHS, cuOpt"),
     _room("verify", "the small program that checks proofs; standard library only"),
-    _room("base", "errors, audience, compilation", "kernels", "errors audience compiling compiled"),
+    _room(
+        "base",
+        "errors, audience, compilation, declared parameters",
+        "kernels",
+        "errors audience compiling compiled declared",
+    ),
     _room("table", "cells, equations, levels, weights; exact integers; generators", "base"),
     _room(
         "run",
-        "what is passed along: back end, context, clock, found patterns",
+        "what is passed along: back end, context, parameters, clock, found patterns",
         "base table kernels lp",
-        "backends context protection memory",
+        "backends context parameters protection memory",
     ),
     _room("files", "formats, one module each, read and write", "base table verify"),
     _room("safety", "the attacker: witnesses, audit, exposure", "base table run kernels lp"),
@@ -59,9 +64,9 @@ ROOMS = (
     _room("microdata", "tabulation, local suppression, recoding", "base table run files safety kernels lp"),
     _room(
         "recipe",
-        "the public surface: methods, their options, `protect` for all of them",
+        "the public surface: the register of methods, `protect` for all of them",
         "base table run files safety circuits heuristics bounds evolution kernels lp",
-        "__init__ methods parameters anytime protect compare compile_ahead",
+        "__init__ methods anytime protect compare compile_ahead",
     ),
     _room(
         "cli",

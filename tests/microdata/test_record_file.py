@@ -162,7 +162,7 @@ def test_a_missing_back_end_is_one_sentence(
 
     monkeypatch.setattr("gpuga.backends.get_backend", missing)
     assert run(words(people, "--backend", "cuda")) == 2
-    assert capsys.readouterr().err.strip() == "gpuga: field --backend: no CUDA driver"
+    assert capsys.readouterr().err.strip() == "gpuga: --backend: no CUDA driver"
 
 
 def test_the_seed_decides(people: Path) -> None:
