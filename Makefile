@@ -5,6 +5,9 @@
 # make bench  run the papers' experiments, a quick look
 # make docs   write the tables of docs/methods.md from the declarations of the parameters
 # make lint, make types   style and types
+# make hooks  let git check style and types before every commit
+# make house  draw the rooms of the code in CONTRIBUTING.md anew
+# make release-check   build a release, check it, install it into an empty environment and use it there
 # Each creates .venv and installs what it needs; the only thing that must be there is Python 3.11 or newer.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -15,7 +18,7 @@ DEMO := demo-out
 WORKERS ?= 1
 CAMPAIGN ?=# options for make campaign, such as --hours 8 --seed 2 --only tables
 
-.PHONY: demo test slow mutants campaign docs lint types bench clean
+.PHONY: demo test slow mutants campaign docs lint types hooks house release-check bench clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
@@ -45,6 +48,15 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev $(VENV)/.test
 	$(BIN)/mypy gpuga $(if $(wildcard bench/*.py),bench)
+
+hooks: $(VENV)/.dev $(VENV)/.test
+	$(BIN)/pre-commit install
+
+house: $(VENV)/.test
+	$(BIN)/python -m tests.rooms
+
+release-check: $(VENV)/.dev
+	$(BIN)/python -m tests.release
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed and was not found; name it with make PYTHON=..." >&2; exit 1; }

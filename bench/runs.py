@@ -21,10 +21,11 @@ from bench.plane import CpuClock
 from bench.tables import SMALL, named_table
 from gpuga import compiling
 from gpuga.anytime import make_safe
+from gpuga.backends import chosen_backend
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError
 from gpuga.methods import find_method
-from gpuga.protect import resolved_backend, resolved_solver
+from gpuga.protect import resolved_solver
 from gpuga.safety.exposure import initially_exposed
 
 MOST_COMPILED = 0.05
@@ -99,7 +100,7 @@ class Row:
 def context_of(run: Run, clock: Clock) -> Context:
     """The surroundings of a run: the CPU back end, HiGHS."""
     return Context(
-        backend=resolved_backend("cpu"),
+        backend=chosen_backend("cpu").name,
         lp="highs",
         solver=resolved_solver("highs"),
         seed=run.seed,

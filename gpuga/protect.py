@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from gpuga.anytime import in_time
+from gpuga.backends import chosen_backend
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.declared import Parameters
 from gpuga.errors import InputError, printable
-from gpuga.kernels.backend import BackendUnavailable, get_backend
-from gpuga.lp.choice import SolverUnavailable, SolverWarning, choose
+from gpuga.lp.choice import SolverUnavailable, SolverWarning, answered, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, Method, find_method
@@ -69,12 +69,11 @@ def protect(
         check_pattern(table, pattern)
     run = chosen.load(parameters)
     judged, knows = as_judged(table, whole, level_zero, strict)
-    backend = resolved_backend(backend)
+    backend = chosen_backend(backend).name
     solver = resolved_solver(lp, wanted)
-    lp = solver.name
     context = Context(
         backend=backend,
-        lp=lp,
+        lp=solver.name,
         solver=solver,
         seed=seed,
         clock=clock or Clock(seconds),
@@ -96,7 +95,7 @@ def protect(
         audit=verdict,
         method=method,
         backend=backend,
-        lp=lp,
+        lp=_who_solved(solver),
         seed=seed,
         repaired=answer.repaired,
         seconds=time.monotonic() - begun,
@@ -145,14 +144,6 @@ def _with_proof(
     return verdict if verdict.safe else audited  # safe it is, but the time ended before all witnesses were found
 
 
-def resolved_backend(name: str) -> str:
-    """The back end that `name` stands for here, or a sentence why there is none."""
-    try:
-        return get_backend(name).name
-    except BackendUnavailable as fault:
-        raise InputError(str(fault), field="--backend") from None
-
-
 def resolved_solver(name: str, wanted: SolverParameters = SolverParameters()) -> Solver:
     """The solver that `name` stands for here, with a warning where it is another one."""
     try:
@@ -162,6 +153,15 @@ def resolved_solver(name: str, wanted: SolverParameters = SolverParameters()) ->
     if chosen.note is not None:
         warnings.warn(chosen.note, SolverWarning, stacklevel=3)
     return chosen.solver
+
+
+def _who_solved(solver: Solver) -> str:
+    """Whose answers were used; said where it is not the solver that was asked for."""
+    who = answered(solver)
+    if who != solver.name:
+        note = f"{solver.name} answered no linear program of this run: HiGHS and flows did the work"
+        warnings.warn(note, SolverWarning, stacklevel=3)
+    return who
 
 
 def _bound(table: Table, context: Context) -> Bound | None:

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from .solver import Answer, Model, Status
+
+MOST_ENTRIES = 20_000_000
+"""A batch has at most so many matrix entries: with points and duals they take about a gigabyte of device memory."""
+
+
+@runtime_checkable
+class BatchSolver(Protocol):
+    """A solver for which many models at once are cheaper than one after the other."""
+
+    def solve_all(self, models: Sequence[Model], seconds: float = float("inf")) -> list[Answer]:
+        """One answer per model, proposals all of them: what is not answered has failed, and nobody else is asked."""
+
+
+def slices(models: Sequence[Model], most: int = MOST_ENTRIES) -> Iterator[Sequence[Model]]:
+    """The models in batches of bounded size, at least one in each."""
+    begin, entries = 0, 0
+    for at, model in enumerate(models):
+        if at > begin and entries + len(model.value) > most:
+            yield models[begin:at]
+            begin, entries = at, 0
+        entries += len(model.value)
+    if begin < len(models):
+        yield models[begin:]
 
 
 def block_diagonal(models: Sequence[Model]) -> Model:

@@ -7,15 +7,18 @@ this decides safety: whatever a solver says becomes a witness that is checked in
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .batch import BatchSolver
 from .cuopt import Cuopt
 from .cuopt_probe import probe_cuopt
+from .cuopt_server import Server
 from .highs import Highs
 from .solver import Answer, Basis, Floats, Model, Session, Solver, Status
 
@@ -46,22 +49,35 @@ def choose(name: str = "auto", *, fallback: bool = True, host: str | None = None
         raise SolverUnavailable(f"there is no solver called {name!r}; choose one of {', '.join(NAMES)}")
     if name != "cuopt":
         return Chosen(Highs())
+    try:
+        server = None if host is None else Server.parse(host)
+    except ValueError as fault:
+        raise SolverUnavailable(f"--cuopt-host: {fault}") from None
     report = probe_cuopt()
     if report.version is not None:
-        solver = Cuopt(host)
+        solver = Cuopt(server)
         return Chosen(Guarded(solver) if fallback else solver)
     if not fallback:
         raise SolverUnavailable(f"{report.problem}; install it: {report.install}")
     return Chosen(Highs(), f"{report.problem}: HiGHS solves the linear programs (to install it: {report.install})")
 
 
+def answered(solver: Solver) -> str:
+    """Who solved the linear programs of a run: the solver if any answer of it was used, else HiGHS."""
+    return solver.name if getattr(solver, "answers", 1) else Highs.name
+
+
 class Guarded:
-    """A solver whose every answer is checked; the questions it fails on go to HiGHS, with one warning."""
+    """A solver whose every answer is checked; the questions it fails on go to HiGHS, with one warning.
+
+    `answers` counts those of the solver that were used.
+    """
 
     def __init__(self, solver: Solver, judge: Solver | None = None) -> None:
         self.name = solver.name
         self._solver, self._judge = solver, judge or Highs()
         self._warned = False
+        self.answers = 0
 
     def available(self) -> bool:
         """Always: the judge is."""
@@ -69,7 +85,7 @@ class Guarded:
 
     def session(self, model: Model) -> Session:
         """A guarded session for changing objectives."""
-        return GuardedSession(model, self._solver.session, self._judge.session, self._warn)
+        return self._guarded(model, self._solver.session, self._judge.session)
 
     def cold_session(self, model: Model) -> Session:
         """A guarded session for changing bounds and costs."""
@@ -77,11 +93,34 @@ class Guarded:
         def judge(model: Model) -> Session:
             return self._judge.cold_session(model)
 
-        return GuardedSession(model, self._solver.cold_session, judge, self._warn)
+        return self._guarded(model, self._solver.cold_session, judge)
 
     def interior_session(self, model: Model) -> Session:
         """A guarded session for one large question."""
-        return GuardedSession(model, self._solver.interior_session, self._judge.interior_session, self._warn)
+        return self._guarded(model, self._solver.interior_session, self._judge.interior_session)
+
+    def solve_all(self, models: Sequence[Model], seconds: float = float("inf")) -> list[Answer]:
+        """Proposals of the solver for many models, where it takes them at once; the judge is not asked."""
+        nothing = Answer(Status.FAILED, float("nan"), np.zeros(0), np.zeros(0))
+        if not isinstance(self._solver, BatchSolver):
+            return [nothing] * len(models)
+        try:
+            answers = self._solver.solve_all(models, seconds)
+        except Exception as fault:  # as in a session
+            self._warn(f"failed ({type(fault).__name__})")
+            return [nothing] * len(models)
+        pairs = zip(models, answers, strict=True)
+        usable = [answer.status is Status.OPTIMAL and satisfies(model, answer) for model, answer in pairs]
+        self.answers += sum(usable)
+        return [answer if good else nothing for answer, good in zip(answers, usable, strict=True)]
+
+    def _guarded(
+        self, model: Model, first: Callable[[Model], Session], judge: Callable[[Model], Session]
+    ) -> GuardedSession:
+        return GuardedSession(model, first, judge, self._warn, self._count)
+
+    def _count(self) -> None:
+        self.answers += 1
 
     def _warn(self, why: str) -> None:
         if not self._warned:
@@ -99,10 +138,11 @@ class GuardedSession:
         first: Callable[[Model], Session],
         judge: Callable[[Model], Session],
         warn: Callable[[str], None],
+        count: Callable[[], None],
     ) -> None:
         bounds = {name: getattr(model, name).copy() for name in ("lower", "upper", "row_lower", "row_upper")}
         self._model = replace(model, cost=model.cost.copy(), **bounds)
-        self._warn, self._open_judge = warn, judge
+        self._warn, self._count, self._open_judge = warn, count, judge
         self._judge: Session | None = None
         self._first: Session | None = None
         self._answered: Session | None = None
@@ -130,7 +170,12 @@ class GuardedSession:
             session.set_rows(lower, upper)
 
     def solve(self, seconds: float = float("inf")) -> Answer:
-        """The first solver's answer if it is optimal and satisfies the model, else the judge's."""
+        """The first solver's answer if it can be used, else the judge's in the time that is left.
+
+        Optimal points are used that satisfy the model; "unbounded" where it can be, for a ray proves it later. That a
+        model is infeasible is for the judge to say.
+        """
+        until = time.monotonic() + seconds
         if self._first is not None:
             try:
                 answer = self._first.solve(seconds)
@@ -138,18 +183,27 @@ class GuardedSession:
                 self._first = None
                 self._warn(f"failed ({type(fault).__name__})")
             else:
-                if answer.status is Status.OPTIMAL and satisfies(self._model, answer):
+                optimal = answer.status is Status.OPTIMAL and satisfies(self._model, answer)
+                if optimal or (answer.status is Status.UNBOUNDED and has_way_out(self._model)):
                     self._answered = self._first
+                    self._count()
                     return answer
-                self._warn(f"gave no usable answer ({answer.status.value})")
+                if answer.status not in (Status.INFEASIBLE, Status.UNBOUNDED):
+                    self._warn(f"gave no usable answer ({answer.status.value})")
         if self._judge is None:
             self._judge = self._open_judge(self._model)
         self._answered = self._judge
-        return self._judge.solve(seconds)
+        return self._judge.solve(max(0.0, until - time.monotonic()))
 
     def basis(self) -> Basis | None:
         """The basis of whoever answered last."""
         return None if self._answered is None else self._answered.basis()
+
+
+def has_way_out(model: Model) -> bool:
+    """Whether some column may improve the objective without a bound of its own: else no model is unbounded."""
+    gain = model.cost if model.maximise else -model.cost
+    return bool((((gain > 0) & np.isposinf(model.upper)) | ((gain < 0) & np.isneginf(model.lower))).any())
 
 
 def satisfies(model: Model, answer: Answer) -> bool:

@@ -1,4 +1,4 @@
-"""Is NVIDIA cuOpt here, and is it the real one?
+"""Is NVIDIA cuOpt here, is it the real one, and does the server answer that it is set up to ask?
 
 PyPI's package called plain `cuopt` is an empty stub that only reserves the name; the solver is `cuopt-cu12` or
 `cuopt-cu13`.  Nothing is imported: cuOpt starts CUDA when it is.
@@ -6,9 +6,12 @@ PyPI's package called plain `cuopt` is an empty stub that only reserves the name
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata, util
 from importlib.machinery import PathFinder
+
+from .cuopt_server import HOST, Server
 
 _REAL = ("cuopt-cu13", "cuopt-cu12")
 
@@ -36,6 +39,23 @@ def probe_cuopt(cuda_major: int = 13) -> CuoptReport:
         return CuoptReport(stub, None, install)
     problem = f"PyPI's package cuopt {stub} is an empty stub without a solver; remove it: pip uninstall cuopt"
     return CuoptReport(None, problem, install)
+
+
+@dataclass(frozen=True)
+class ServerReport:
+    """The server that the user has set for cuOpt, and why nobody answers there (None: somebody does)."""
+
+    address: str
+    problem: str | None
+
+
+def probe_server(environment: Mapping[str, str]) -> ServerReport | None:
+    """The server that cuOpt asks instead of this machine's GPU; None where none is set."""
+    try:
+        server = Server.of(environment)
+    except ValueError as fault:
+        return ServerReport(environment[HOST], f"{HOST}: {fault}")
+    return None if server is None else ServerReport(f"{server.address}:{server.port}", server.problem())
 
 
 def _version(name: str) -> str | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import gpuga
+from tests.rooms import EXCEPTIONS, PAGE, ROOMS, ROOT, Room, arrows, draw, imported, modules, room_of
 
-ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -55,32 +55,79 @@ def test_leaves_import_nothing_of_ours(leaf: str) -> None:
             assert climbs <= depth, f"{path} imports {name}"
 
 
-@pytest.mark.parametrize(
-    ("room", "may_use"),
-    [
-        ("table", {"table", "errors", "compiled"}),
-        ("safety", {"table", "errors", "compiled", "safety", "kernels", "lp", "context", "circuits"}),
-        ("problem", {"table", "errors", "compiled", "safety", "kernels", "lp", "context", "memory", "problem"}),
-        ("circuits", {"table", "errors", "compiled", "safety", "kernels", "lp", "context", "problem", "circuits"}),
-    ],
-)
-def test_rooms_look_one_way_only(room: str, may_use: set[str]) -> None:
-    for path in (ROOT / "gpuga" / room).rglob("*.py"):
-        for name in imports(path):
-            if name.startswith("gpuga."):
-                assert name.split(".")[1] in may_use, f"{path} imports {name}"
+def test_the_rules_let_every_room_look_down_only() -> None:
+    names = [room.name for room in ROOMS]
+    for place, room in enumerate(ROOMS):
+        assert room.may_use <= set(names[:place]), f"{room.name} may use a room that stands beside or above it"
 
 
-def test_only_the_room_of_solvers_imports_them() -> None:
-    for folder in ("gpuga", "kernels", "bench", "examples"):
-        for path in (ROOT / folder).rglob("*.py"):
-            if ROOT / "lp" not in path.resolve().parents:
-                assert not {name for name in imports(path) if name.split(".")[0] in {"highspy", "cuopt"}}, path
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_rooms_use_only_what_they_may(room: Room) -> None:
+    for arrow in arrows():
+        source, target = arrow.rooms
+        if source == room.name and f"{source} -> {arrow.target}" not in EXCEPTIONS["arrows"]:
+            assert target in room.may_use, f"{arrow.source} imports {arrow.target}"
+
+
+def test_exceptions_that_are_no_longer_needed_are_taken_off_the_list() -> None:
+    rules = {room.name: room.may_use for room in ROOMS}
+    broken = {f"{a.rooms[0]} -> {a.target}" for a in arrows() if a.rooms[1] not in rules[a.rooms[0]]}
+    assert set(EXCEPTIONS["arrows"]) == broken
+
+
+def test_every_module_stands_in_a_room() -> None:
+    assert {room_of(module) for module in modules()} == {room.name for room in ROOMS}
+
+
+def test_the_drawing_of_the_rooms_is_up_to_date() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == draw(page), "run make house"
+
+
+OWNERS = {"highspy": "lp", "cuopt": "lp", "cupy": "kernels", "cuda": "kernels", "click": "cli", "rich": "cli"}
+
+
+@pytest.mark.parametrize(("library", "owner"), OWNERS.items(), ids=str)
+def test_libraries_are_imported_by_the_room_that_owns_them(library: str, owner: str) -> None:
+    users = {name for name, path in modules().items() if library in {part.split(".")[0] for part in imports(path)}}
+    strangers = {name for name in users if room_of(name) not in (owner, "bench")}
+    assert strangers == set(EXCEPTIONS["libraries"].get(library, ()))
+
+
+def test_every_longer_module_is_imported_by_a_test() -> None:
+    tested = {module for path in (ROOT / "tests").rglob("*.py") for module in imported(path)}
+    longer = {name for name, path in modules().items() if len(path.read_text(encoding="utf-8").splitlines()) > 60}
+    called = {name for name in longer if room_of(name) in ("cli", "bench")}  # tests call commands by their words
+    alone = {name for name in longer - tested - called if not mirror(name).exists()}
+    assert alone == set(EXCEPTIONS["tests"]["reached_through_others"])
+
+
+def mirror(module: str) -> Path:
+    """Where the test of a module stands."""
+    *folders, name = module.split(".")[1:]
+    return ROOT.joinpath("tests", *folders, f"test_{name}.py")
 
 
 def test_the_versions_agree() -> None:
     assert PYPROJECT["project"]["version"] == gpuga.__version__
     assert gpuga.__version__ in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {gpuga.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_server_runs_what_is_run_here_on_every_python_that_is_promised() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text()
+    promised = [c.rpartition(" ")[2] for c in PYPROJECT["project"]["classifiers"] if "Python :: 3." in c]
+    assert f"python: [{', '.join(f'{chr(34)}{version}{chr(34)}' for version in promised)}]" in workflow
+    assert "- run: .ci/run" in workflow
+    gpu = workflow.partition("\n  gpu:\n")[2]
+    assert "vars.GPU_TESTS == 'true' && github.event_name == 'push'" in gpu
+    assert "runs-on: [self-hosted, linux, gpu]" in gpu
+
+
+def test_checks_before_a_commit_use_the_tools_of_the_project() -> None:
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert re.findall(r"repo: (\S+)", hooks) == ["local"]
+    assert re.findall(r"entry: (\S+)", hooks) == [".venv/bin/ruff", ".venv/bin/ruff", ".venv/bin/mypy"]
 
 
 def test_every_dependency_says_why() -> None:

@@ -8,7 +8,7 @@ fixed cells taken into account. An artificial column that meets every cut at a h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -270,8 +270,3 @@ def cheapest(reduced: Ints, allowed: Mask, count: int) -> Mask:
         return allowed
     costs = np.where(allowed, reduced, 2**62)
     return np.asarray(allowed & (costs <= np.partition(costs, count)[count]))
-
-
-def cuts_of(batches: Batches) -> Sequence[Cut]:
-    """The cuts of all batches."""
-    return [cut for batch in batches for cut in batch]

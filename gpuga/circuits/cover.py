@@ -115,6 +115,8 @@ class Cover:
         """Give the open tasks, in order, what the attacker's LP finds inside the pattern; nothing is suppressed."""
         attacker = Attacker(self.table, self.suppressed, self.context.solver, self.context.clock.expired)
         left = [t for t in order if self.circuit[t] is None]
+        for proposed in attacker.proposals(self.tasks.subset(np.array(left, np.int64)), self.context.clock.left()):
+            self._use(proposed, [t for t in left if self.circuit[t] is None])
         for task in left:
             if self.context.clock.expired():
                 return

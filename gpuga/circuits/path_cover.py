@@ -13,7 +13,7 @@ from gpuga.circuits.witness_lists import WitnessLists, new_lists, remember, show
 from gpuga.compiled import compiled
 from gpuga.context import Clock
 from gpuga.errors import GpugaError, OutOfTime
-from gpuga.problem.path_costs import Costs
+from gpuga.problem.path_costs import PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
 from gpuga.table.table import Ints, Mask
@@ -73,7 +73,7 @@ def _publish(
 
 def by_paths(
     problem: TwoWayProblem,
-    costs: Costs,
+    costs: PathCosts,
     taste: Taste,
     *,
     order: Ints | None = None,
@@ -110,7 +110,7 @@ def _protect(
     flow: Flow,
     levels: Requirements,
     lists: WitnessLists,
-    costs: Costs,
+    costs: PathCosts,
     taste: Taste,
     log: Log,
     order: Ints,

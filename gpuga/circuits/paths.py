@@ -1,7 +1,7 @@
 """Cheapest augmenting paths on a plane: what has to be suppressed so that a cell can move.
 
 A level is met by paths that lead the counter-flow from one end of the cell to the other; suppressed
-places cost nothing, published ones what `Costs` says. A path together with the cell itself is a circuit.
+places cost nothing, published ones what `PathCosts` says. A path together with the cell itself is a circuit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import inner, whole
-from gpuga.problem.path_costs import NO_PATH, Costs
+from gpuga.problem.path_costs import NO_PATH, PathCosts
 from gpuga.safety.network import (
     SECONDARY,
     Flow,
@@ -85,7 +85,7 @@ def _reach(
 
 
 @inner
-def _charge(costs: Costs, taste: Taste, i: int, j: int, capacity: int, need: int) -> float:
+def _charge(costs: PathCosts, taste: Taste, i: int, j: int, capacity: int, need: int) -> float:
     """What a path pays to suppress a published place whose capacity along it is `capacity`."""
     price = costs.cost[i, j]
     if taste.by_capacity and capacity < need:
@@ -99,7 +99,7 @@ def cheapest_path(
     net: Network,
     links: Links,
     flow: Flow,
-    costs: Costs,
+    costs: PathCosts,
     taste: Taste,
     own: int,
     source: int,
@@ -187,7 +187,7 @@ def protect_level(
     net: Network,
     links: Links,
     flow: Flow,
-    costs: Costs,
+    costs: PathCosts,
     taste: Taste,
     log: Log,
     own: int,

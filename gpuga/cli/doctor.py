@@ -49,13 +49,18 @@ def _solvers() -> list[str]:
 
 
 def _cuopt() -> str:
+    """cuOpt on the server that the environment names, which needs no GPU here, else on this machine's GPU."""
     from gpuga.kernels.probe import probe_driver
-    from gpuga.lp.cuopt_probe import probe_cuopt
+    from gpuga.lp.cuopt_probe import probe_cuopt, probe_server
 
     driver = probe_driver()
     report = probe_cuopt(12 if driver.version is not None and driver.version[0] < 13 else 13)
     missing = None if report.problem is None else f"{report.problem}: {report.install}"
-    return _line("solver", "cuopt", driver.problem or missing, f"version {report.version}")
+    server = probe_server(os.environ)
+    if server is None:
+        return _line("solver", "cuopt", driver.problem or missing, f"version {report.version}")
+    note = f"version {report.version}, asks the server {server.address}, where somebody answers"
+    return _line("solver", "cuopt", missing or server.problem, note)
 
 
 def _extras() -> list[str]:

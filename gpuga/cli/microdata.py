@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option, time_limit
+from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, seconds_option
 
 
 @click.group()
@@ -67,7 +67,7 @@ def microdata() -> None:
     type=click.IntRange(1),
     help="Maximum number of recodings evaluated.  [default: by the size of the file]",
 )
-@time_limit("Time limit for the search")
+@seconds_option
 @click.option(
     "--backend",
     type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
@@ -78,19 +78,45 @@ def microdata() -> None:
 @click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
 @json_option
 @quiet_option
-def protect(file: str, out: str, json_path: str | None, quiet: bool, **wanted: Any) -> None:
-    """Recode and suppress values in FILE until no combination of identifying fields is rare."""
+def protect(
+    file: str,
+    out: str,
+    json_path: str | None,
+    quiet: bool,
+    seconds: float | None,
+    backend: str,
+    seed: int,
+    **wanted: Any,
+) -> None:
+    """Recode and suppress values in FILE until no combination of identifying fields is rare.
+
+    Ctrl-C stops the search with the best protection so far; while FILE is being read it aborts the run.
+    """
     from gpuga.cli.places import check_places
-    from gpuga.cli.report import write_json
-    from gpuga.microdata import protect_file
+    from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal
+    from gpuga.cli.report import json_text
+    from gpuga.context import Clock, Context
+    from gpuga.files.atomic import write_together
+    from gpuga.microdata import protect_records
+    from gpuga.microdata.record_file import opened
     from gpuga.microdata.words import protect_wish
 
     rules = [rule.partition("=")[2] for rule in wanted["recode"]]
     rules = [rule.partition(":")[2] for rule in rules if rule.startswith(("hrc:", "file:"))]
     check_places({"FILE": file, "--recode": rules}, {"--out": out, "--json": json_path})
-    content = protect_file(file, out, protect_wish(**wanted)).account()
-    if json_path:
-        write_json(json_path, content)
+    wish, clock = protect_wish(**wanted), Clock(seconds)
+    with (
+        notes_on_stderr(),
+        progress_on_terminal(quiet) as progress,
+        opened(file, wish, progress) as source,
+        ending_on_interrupt(clock, "the best protection so far"),
+    ):
+        context = Context(backend=backend, seed=seed, clock=clock, progress=progress)
+        protection = protect_records(source.problem, wish, context)
+        progress.stage("write")
+        content = protection.account()
+        account = [(json_path, json_text(content))] if json_path else []
+        write_together([(out, source.content(protection, out)), *account])
     if not quiet:
         for name, figure in list(content.items())[1:]:
             click.echo(f"{name.replace('_', ' ')}: {figure}")

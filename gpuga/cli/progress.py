@@ -70,16 +70,26 @@ def progress_on_terminal(quiet: bool) -> Iterator[Progress]:
 
 
 @contextmanager
-def ending_on_interrupt(clock: Clock) -> Iterator[None]:
-    """The first Ctrl-C asks for the best pattern so far, the second one aborts."""
+def ending_on_interrupt(clock: Clock, best: str = "the best safe pattern so far") -> Iterator[None]:
+    """The first Ctrl-C asks for the best so far, the second one aborts."""
 
     def stop(signum: int, frame: FrameType | None) -> None:
         if clock.interrupted:
             raise KeyboardInterrupt
         clock.interrupt()
-        click.echo("gpuga: stopping with the best safe pattern so far (press Ctrl-C again to abort)", err=True)
+        click.echo(f"gpuga: stopping with {best} (press Ctrl-C again to abort)", err=True)
 
     before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Results are being written, which takes a moment: a Ctrl-C comes too late."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
@@ -103,7 +113,7 @@ def _compile_ahead() -> None:
     """Start the second process, once; it ends with this one at the latest."""
     package = Path(gpuga.__file__).parent.parent
     surroundings = os.environ | {"PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])}
-    words = [sys.executable, "-P", "-m", "gpuga.cli.compile_ahead", str(os.getpid())]
+    words = [sys.executable, "-P", "-m", "gpuga.compile_ahead", str(os.getpid())]
     silent = subprocess.DEVNULL
     second = subprocess.Popen(
         words, stdin=silent, stdout=silent, stderr=silent, env=surroundings, start_new_session=True

@@ -54,18 +54,25 @@ def tabulate(
     """
     from gpuga.audience import CONFIDENTIAL
     from gpuga.cli.places import check_places
-    from gpuga.cli.report import write_json
+    from gpuga.cli.progress import progress_on_terminal, undisturbed
+    from gpuga.cli.report import json_text
     from gpuga.errors import printable
-    from gpuga.microdata import tabulate, write_tabulation
+    from gpuga.files.atomic import write_together
+    from gpuga.microdata import tabulate
+    from gpuga.microdata.table_file import check_suffix, tabulation_content
     from gpuga.microdata.words import tabulate_wish
 
     hierarchies = [pair.partition("=")[2] for pair in wanted["hierarchy"]]
     check_places({"MICRODATA": microdata, "--hierarchy": hierarchies}, {"--out": out, "--json": json_path})
-    tabulation = tabulate(microdata, **tabulate_wish(rules=rules, **wanted))
-    write_tabulation(tabulation, out)
-    content = tabulation.summary()
-    if json_path:
-        write_json(json_path, content)
+    check_suffix(out)
+    with progress_on_terminal(quiet) as progress:
+        tabulation = tabulate(microdata, **tabulate_wish(rules=rules, **wanted), progress=progress)
+        progress.stage("write")
+        content = tabulation.summary()
+        summary = [(json_path, json_text(content))] if json_path else []
+        results = [(out, tabulation_content(tabulation, out)), *summary]
+        with undisturbed():
+            write_together(results)
     if not quiet:
         click.echo(f"{CONFIDENTIAL}\n{printable(out, 300)}: contains all values")
         for name, figure in list(content.items())[1:]:

@@ -34,7 +34,7 @@ from gpuga.evolution.selection import costs_of as fitness_of
 from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.kernels import Stream, get_backend
 from gpuga.parameters import GenSupParameters
-from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
@@ -59,7 +59,7 @@ class GenSup:
     def __init__(self, problem: TwoWayProblem, context: Context, parameters: GenSupParameters) -> None:
         self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = Stream(context.seed, 2)
-        self.costs: Costs = problem.costs()
+        self.costs: PathCosts = problem.costs()
         self.iteration = 0
         self.best: int | None = None
 

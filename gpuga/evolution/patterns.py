@@ -20,7 +20,7 @@ from gpuga.evolution.stopping import Stop
 from gpuga.kernels import Backend
 from gpuga.kernels.layout import Pool
 from gpuga.parameters import EvolutionParameters
-from gpuga.problem.path_costs import Costs
+from gpuga.problem.path_costs import PathCosts
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Ints, Mask, Table
@@ -58,7 +58,7 @@ def same_places(one: PatternIndividual, other: PatternIndividual) -> bool:
     return bool(np.array_equal(one.places, other.places))
 
 
-def given_patterns(problem: TwoWayProblem, costs: Costs, context: Context) -> list[Mask]:
+def given_patterns(problem: TwoWayProblem, costs: PathCosts, context: Context) -> list[Mask]:
     """The patterns that the user gave, completed where they are not safe; they count even when the time is up."""
     clock = context.clock.finishing()
     return [by_paths(problem, costs, plain(), start=problem.secondary(given), clock=clock) for given in context.start]

@@ -26,7 +26,7 @@ from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.kernels.random import Stream
-from gpuga.problem.path_costs import Costs
+from gpuga.problem.path_costs import PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.flow import meets
 from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear, new_flow
@@ -89,8 +89,8 @@ class PlaneWorkshop:
         self.weight: Ints = problem.weight.ravel()
         self.tasks = len(problem.levels.place)
         self.base_cost = problem.base_cost
-        self.plain_costs: Costs = problem.costs()
-        self.guided: Costs | None = None
+        self.plain_costs: PathCosts = problem.costs()
+        self.guided: PathCosts | None = None
         self.master: Master | None = None
         # with a pattern in hand nobody is told that there is none
         self.limit = context.clock.finishing() if context.start else context.clock

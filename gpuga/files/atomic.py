@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 from gpuga.errors import InputError
 
-Content = str | bytes
+Fill = Callable[[Path], None]
+"""Writes a file that is there already, in place; for results that do not fit into memory. Raises `OSError`."""
+
+Content = str | bytes | Fill
 
 
 def check_writable(path: str | Path) -> None:
@@ -88,7 +93,10 @@ def _beside(path: str | Path, content: Content, undo: ExitStack) -> Path:
         part = Path(name)
         undo.callback(part.unlink, missing_ok=True)
         with os.fdopen(handle, "wb") as file:
-            file.write(_bytes(content))
+            if callable(content):
+                content(part)
+            else:
+                file.write(_bytes(content))
             file.flush()
             os.fsync(file.fileno())
         os.chmod(part, _mode(target))
@@ -110,12 +118,22 @@ def _write_device(path: str | Path, content: Content) -> None:
             sys.stdout.flush()
             target = os.dup(int(already["number"] or {"out": 1, "err": 2}[already["name"]]))
         with open(target, "wb") as file:
-            file.write(_bytes(content))
+            if callable(content):
+                _pour(content, file)
+            else:
+                file.write(_bytes(content))
     except OSError as fault:
         raise InputError(f"cannot be written ({fault.strerror})", path=path) from None
 
 
-def _bytes(content: Content) -> bytes:
+def _pour(fill: Fill, device: IO[bytes]) -> None:
+    """What `fill` writes, by way of a temporary file: a device cannot be written in place."""
+    with tempfile.NamedTemporaryFile(prefix="gpuga-") as file:
+        fill(Path(file.name))
+        shutil.copyfileobj(file, device)
+
+
+def _bytes(content: str | bytes) -> bytes:
     return content.encode("utf-8") if isinstance(content, str) else content
 
 

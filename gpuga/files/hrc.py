@@ -47,6 +47,11 @@ def read_hierarchy(path: str | Path, sign: str | None = None) -> Hierarchy:
     return Hierarchy(tuple(codes), tuple(parents), str(path), tuple(number for number, _ in lines))
 
 
+def read_dimension(path: str | Path, name: str, total: str) -> Dimension:
+    """The dimension that a file describes, below a total of that code."""
+    return read_hierarchy(path).dimension(name, total)
+
+
 def _leading_sign(texts: list[str]) -> str:
     """`@` where any line begins with it, else the first sign that begins a line after the first."""
     if any(text.startswith("@") for text in texts):

@@ -262,7 +262,12 @@ def _refuse_non_additive(lines: Lines, value: Ints, first_line: int) -> None:
 
 def write_jj(table: Table, path: str | Path) -> None:
     """A table as a `.jj` file."""
-    write_whole(path, "\n".join([*_cell_lines(table), *_equation_lines(table)]) + "\n")
+    write_whole(path, jj_text(table))
+
+
+def jj_text(table: Table) -> str:
+    """The text of a `.jj` file."""
+    return "\n".join([*_cell_lines(table), *_equation_lines(table)]) + "\n"
 
 
 def _cell_lines(table: Table) -> list[str]:

@@ -1,7 +1,7 @@
 """Castro's heuristic for two-dimensional tables (2005; Almeida, Schütz, Carvalho 2008, section 3.1).
 
 Shortest paths as well, but every sensitive cell on a circuit is credited with what the circuit carries, and
-several paths for one level share no arc, so that no residual capacities are kept. Costs are stratified after
+several paths for one level share no arc, so that no residual capacities are kept. PathCosts are stratified after
 Cox: cells wide enough for the level come before narrow ones, suppressed before published. Where disjoint
 paths do not suffice, a minimum-cost flow recovers. Then clean-up.
 """
@@ -16,7 +16,7 @@ from gpuga.circuits.paths import Log, Taste, cheapest_path, new_log, plain, supp
 from gpuga.compiled import compiled, inner, whole
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
-from gpuga.problem.path_costs import NO_PATH, Costs
+from gpuga.problem.path_costs import NO_PATH, PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
@@ -74,7 +74,7 @@ def _protect(
     links: Links,
     flow: Flow,
     levels: Requirements,
-    costs: Costs,
+    costs: PathCosts,
     taste: Taste,
     log: Log,
     credit: Ints,
@@ -112,7 +112,7 @@ def _disjoint_paths(
     links: Links,
     flow: Flow,
     levels: Requirements,
-    costs: Costs,
+    costs: PathCosts,
     taste: Taste,
     log: Log,
     credit: Ints,

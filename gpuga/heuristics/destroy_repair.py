@@ -18,7 +18,7 @@ from gpuga.circuits.paths import NOISE, Floats, Log, Taste, new_log, protect_lev
 from gpuga.circuits.witness_lists import WitnessLists, leaning, new_lists, remember, show, show_all, try_to_publish
 from gpuga.compiled import compiled, inner
 from gpuga.errors import GpugaError
-from gpuga.problem.path_costs import Costs
+from gpuga.problem.path_costs import PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, add, clear, drop
 from gpuga.table.table import Ints, Mask
@@ -34,7 +34,7 @@ class Ground(NamedTuple):
     flow: Flow
     levels: Requirements
     lists: WitnessLists
-    costs: Costs
+    costs: PathCosts
     weight: Ints
 
 
@@ -51,7 +51,7 @@ class Desk(NamedTuple):
     log: Log
 
 
-def improve(problem: TwoWayProblem, secondary: Mask, costs: Costs, steps: int, seed: int) -> Mask:
+def improve(problem: TwoWayProblem, secondary: Mask, costs: PathCosts, steps: int, seed: int) -> Mask:
     """The best safe pattern found within `steps` steps, never dearer than the given safe one (bool[R, C])."""
     count = len(problem.levels.place)
     if not secondary.any() or not count:

@@ -3,7 +3,8 @@
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.insiders import InsiderRisk, insider_risks
 from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, Rule, Zeros, parse_rule
-from gpuga.microdata.protect import MicrodataProtection, Wish, protect_file, protect_records
+from gpuga.microdata.protect import MicrodataProtection, Wish, protect_records
+from gpuga.microdata.record_file import protect_file
 from gpuga.microdata.table_file import write_tabulation
 from gpuga.microdata.tabulate import Tabulation, tabulate
 

@@ -23,7 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
+from gpuga.files.hrc import read_dimension
 from gpuga.table.table import Dimension
+
+NO_CODE = "\0total"
+"""The total of a recoding's hierarchy: no code can be called that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +52,14 @@ def as_it_is(codes: Sequence[str]) -> RecodingRule:
     return RecodingRule("as it is", tuple(codes), np.arange(len(codes), dtype=np.int32))
 
 
-def field_rules(
-    field: str,
-    codes: Sequence[str],
-    specification: str | None,
-    read_hierarchy: Callable[[Path, str], Dimension],
-) -> list[RecodingRule]:
+def field_rules(field: str, codes: Sequence[str], specification: str | None) -> list[RecodingRule]:
     """A field's ordered rules; `codes` are the scores that occur."""
     rules = [as_it_is(codes)]
     if specification is None:
         return rules
     kind, _, rest = specification.partition(":")
     if kind == "hrc":
-        mappings = _hierarchy_levels(read_hierarchy(Path(rest), field), codes)
+        mappings = _hierarchy_levels(read_dimension(rest, field, NO_CODE), codes)
     elif kind == "file":
         mappings = _from_file(Path(rest), codes)
     elif kind in SPECIFIED:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from errno import EIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -86,6 +87,20 @@ class Records:
             return self.connection.execute(sql, list(parameters))
         except self._failures as error:
             raise self._refused(error) from None
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # DuckDB swallows the Ctrl-C that ends a statement
+                raise KeyboardInterrupt from None
+            raise
+
+    def copy(self, table: str, target: Path, *, like: Path) -> None:
+        """Write a table into a file that is there, of the kind that the name `like` says."""
+        kind = "FORMAT parquet" if is_parquet(like) else f"FORMAT csv, HEADER, DELIMITER '{self.delimiter}'"
+        place = str(target).replace("'", "''")
+        try:
+            self.connection.execute(f"COPY {table} TO '{place}' ({kind}, USE_TMP_FILE false)")
+        except self._failures as error:
+            reason = str(error).rpartition(": ")[2]
+            raise OSError(EIO, printable(reason)) from None
 
     def _refused(self, error: Exception) -> InputError:
         text = str(error)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled
+from gpuga.context import Clock
 from gpuga.errors import InputError
 from gpuga.kernels import Backend, Frequencies, get_backend
 from gpuga.microdata.cover import feasible_prices
@@ -195,8 +196,9 @@ class Relaxed:
             total += (cost * FINENESS).reshape([-1 if f == field else 1 for f in range(fields)])
         return total
 
-    def lagrangean(self, upper: int, iterations: int = 300) -> int:
+    def lagrangean(self, upper: int, clock: Clock | None = None, iterations: int = 300) -> int:
         """The best Lagrangean bound of a subgradient walk; `upper` (same units) sets the steps."""
+        clock = clock or Clock()
         tables, penalties = self.complete(), _Penalties(self.problem)
         best, pace = -1, 1.0
         since = 0
@@ -206,7 +208,7 @@ class Relaxed:
             best = max(best, bound)
             if since >= 10:
                 pace, since = pace / 2, 0
-            if not penalties.move(choice, pace * max(upper - bound, 1)):
+            if clock.expired() or not penalties.move(choice, pace * max(upper - bound, 1)):
                 break
         return best
 

@@ -8,13 +8,13 @@ at that recoding, which sharpen all later estimates (the paper's re-weighting).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.context import Clock
+from gpuga.context import Clock, Progress, Silent
 from gpuga.kernels import Backend
 from gpuga.microdata.problem import Problem, Recoding, true_cost
 from gpuga.microdata.relaxed import FINENESS, MOST_RECODINGS, RecodingBound, Relaxed, frequency_tables, priced
@@ -36,8 +36,10 @@ class Evaluator:
         clock: Clock | None = None,
         exact: bool = True,
         backend: Backend | None = None,
+        progress: Progress | None = None,
     ) -> None:
         self.problem, self.limit, self.clock = problem, evaluations, clock or Clock()
+        self._progress = progress or Silent()
         self.known: dict[Recoding, int] = {}
         self._exact, self._backend = exact, backend
         self._tables = frequency_tables(problem)
@@ -67,6 +69,7 @@ class Evaluator:
                 self._relaxed.append(Relaxed(self.problem, priced(self.problem, self._tables, recoding), self._backend))
             if self.known[recoding] < self.best_cost:
                 self.best = recoding
+            self._progress.advance(best=self.best_cost / self.problem.costs.scale)
         return self.known[recoding]
 
     def estimates(self, recodings: Sequence[Recoding]) -> list[Fraction]:
@@ -95,12 +98,20 @@ class Evaluator:
                 return recodings[at], cost
 
     def bound(self) -> RecodingBound:
-        """A proven lower bound on the cost of any protection of this file."""
+        """A proven lower bound on the cost of any protection of this file: 0 where no time is left for another."""
+        if self.clock.expired():
+            return RecodingBound(Fraction(0), "none: the time was up")
         if np.prod([float(c) for c in self.problem.choices]) <= MOST_RECODINGS:
             return RecodingBound(Fraction(int(self._floor().min()), FINENESS), "enumeration")
         upper = self.best_cost * FINENESS
-        bounds = [relaxed.lagrangean(upper) for relaxed in self._relaxed]
+        bounds = [relaxed.lagrangean(upper, self.clock) for relaxed in self._in_time()]
         return RecodingBound(min(Fraction(max(bounds), FINENESS), Fraction(self.best_cost)), "lagrangean")
+
+    def _in_time(self) -> Iterator[Relaxed]:
+        """The sets of prices, the first one always and the others as long as there is time."""
+        for number, relaxed in enumerate(self._relaxed):
+            if number == 0 or not self.clock.expired():
+                yield relaxed
 
     def lagrangean_bound(self) -> Fraction:
         """The Lagrangean bound alone, for the first set of prices."""
@@ -112,8 +123,8 @@ class Evaluator:
 
     def _floor(self) -> NDArray[np.int64]:
         """For every recoding its true cost or its best estimate."""
-        floor = self._relaxed[0].everywhere()
-        for relaxed in self._relaxed[1:]:
+        floor = np.zeros(self.problem.choices, np.int64)
+        for relaxed in self._in_time():
             floor = np.maximum(floor, relaxed.everywhere())
         for recoding, cost in self.known.items():
             floor[recoding] = cost * FINENESS

@@ -17,7 +17,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from gpuga.compiled import compiled
-from gpuga.errors import Infeasible, printable
+from gpuga.context import GRACE, Clock, Progress, Silent
+from gpuga.errors import Infeasible, OutOfTime, printable
 from gpuga.microdata.problem import Problem, Suppressions, local_suppression
 from gpuga.microdata.unsafe import Families, set_masks, unsafe_words
 
@@ -25,6 +26,10 @@ Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 CAP_SECONDS = 120.0
+"""Without a time limit, how long suppressions within the caps are looked for."""
+
+OUT_OF_TIME = 1
+"""The status of an integer program that ended at its time limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,25 +52,30 @@ def suppress(
     caps: Mapping[int, int] | None = None,
     exact: bool = True,
     once: bool = False,
+    clock: Clock | None = None,
+    progress: Progress | None = None,
 ) -> Suppressed:
     """Suppress until a re-count finds no rare combination; `caps` limits the suppressions per field.
 
     With `once`, only what is rare before any suppression is protected: enough where `missing` could be
-    anything.
+    anything. The clock limits the integer program of the caps, and the search for superfluous suppressions.
     """
+    clock, progress = clock or Clock(), progress or Silent()
+    seconds = CAP_SECONDS if clock.seconds is None else max(GRACE, clock.left())
     left, rounds, first, proven = codes.copy(), 0, 0, True
     while True:
         found = local_suppression(problem, left, sizes, exact=exact)
         if len(found.families) == 0:
             break
-        covers = _covers_of_records(problem, found, _remaining(caps, codes, left))
+        covers = _covers_of_records(problem, found, _remaining(caps, codes, left), seconds)
         _take(left, found.families.record, covers)
         first, rounds = (found.cost if rounds == 0 else first), rounds + 1
+        progress.advance(records=len(found.families.record))
         proven = proven and found.proven
         if once:
             break
     if rounds > 1:
-        _give_back(problem, codes, left, sizes)
+        _give_back(problem, codes, left, sizes, clock)
     taken = (codes >= 0) & (left < 0)
     cost = int((taken * problem.costs.suppress[problem.costs.record_class]).sum())
     return Suppressed(left, taken, cost, first, rounds, proven)
@@ -86,11 +96,11 @@ def _take(codes: Codes, record: Ints, covers: Ints) -> None:
                 codes[record[i], f] = -1
 
 
-def _covers_of_records(problem: Problem, found: Suppressions, caps: Mapping[int, int] | None) -> Ints:
+def _covers_of_records(problem: Problem, found: Suppressions, caps: Mapping[int, int] | None, seconds: float) -> Ints:
     """The cover of each unsafe record: its family's cheapest, or what the caps allow."""
     if caps is None or _within(found, caps):
         return found.covers[found.families.family]
-    return _capped(problem, found.families, caps)
+    return _capped(problem, found.families, caps, seconds)
 
 
 def _within(found: Suppressions, caps: Mapping[int, int]) -> bool:
@@ -109,7 +119,7 @@ def minimal_covers(masks: Ints, fields: int) -> list[int]:
     return sorted(covers)
 
 
-def _capped(problem: Problem, grouped: Families, caps: Mapping[int, int]) -> Ints:
+def _capped(problem: Problem, grouped: Families, caps: Mapping[int, int], seconds: float) -> Ints:
     """Per family, how many records take which minimal cover: one integer program for all families."""
     start, _, masks = set_masks(grouped.words, problem.keys)
     choices = [minimal_covers(masks[start[g] : start[g + 1]], problem.fields) for g in range(len(grouped))]
@@ -125,10 +135,13 @@ def _capped(problem: Problem, grouped: Families, caps: Mapping[int, int]) -> Int
             LinearConstraint(everyone, grouped.size, grouped.size),
             LinearConstraint(csr_array(bits[:, limited].T.astype(float)), ub=[caps[f] for f in limited]),
         ],
-        options={"time_limit": CAP_SECONDS, "mip_rel_gap": 0.0},
+        options={"time_limit": seconds, "mip_rel_gap": 0.0},
     )  # fmt: skip
     if answer.x is None:
         names = ", ".join(printable(problem.keys.fields[f]) for f in limited)
+        if answer.status == OUT_OF_TIME:
+            what = f"time ran out before suppressions within the caps on {names} were found: raise the caps or recode"
+            raise OutOfTime(what)
         raise Infeasible(f"no protection keeps within the caps on suppressions of {names}: raise them or recode", [])
     return _dealt(grouped, family, cover, np.rint(answer.x).astype(np.int64))
 
@@ -141,17 +154,19 @@ def _dealt(grouped: Families, family: Ints, cover: Ints, amount: Ints) -> Ints:
     return dealt
 
 
-def _give_back(problem: Problem, codes: Codes, left: Codes, sizes: Ints) -> None:
+def _give_back(problem: Problem, codes: Codes, left: Codes, sizes: Ints, clock: Clock) -> None:
     """Restore scores, record by record, that nothing rare depends on any more.
 
     A restored score only raises counts, so it endangers no other record. Records are tried together, one
     field at a time, dearest first: those in which the restored field would lie in a rare combination lose it
-    again before the next field.
+    again before the next field. When the time is up, what is not tried yet stays suppressed.
     """
     for field in np.argsort(-problem.costs.suppress.max(axis=0), kind="stable"):
         gone = np.flatnonzero((codes[:, field] >= 0) & (left[:, field] < 0))
         if len(gone) == 0:
             continue
+        if clock.expired():
+            return
         left[gone, field] = codes[gone, field]
         while len(gone):
             rare = unsafe_words(left, sizes, problem.keys, only=int(field))

@@ -7,30 +7,42 @@ equation like any other. The file holds every value: it is for the office only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from gpuga.errors import InputError, MissingExtra
-from gpuga.files.csv import table_columns, write_rows
-from gpuga.files.jj import write_jj
-from gpuga.files.parquet import write_arrow
+from gpuga.files.atomic import Content, write_whole
+from gpuga.files.csv import rows_text, table_columns
+from gpuga.files.jj import jj_text
+from gpuga.files.parquet import arrow_bytes
 from gpuga.microdata.tabulate import Tabulation
 from gpuga.table.exact import shown
 
 
 def write_tabulation(tabulation: Tabulation, path: str | Path) -> None:
     """Write the table, whole or not at all; the suffix picks the format."""
+    write_whole(path, tabulation_content(tabulation, path))
+
+
+def check_suffix(path: str | Path) -> str:
+    """The suffix of a table's name, which says its format; any other is refused."""
     suffix = Path(path).suffix.lower()
-    if suffix == ".jj":
-        write_jj(tabulation.table(), path)
-    elif suffix == ".csv":
-        names, columns = long_columns(tabulation)
-        write_rows(path, names, zip(*columns, strict=True))
-    elif suffix == ".parquet":
-        _write_parquet(tabulation, path)
-    else:
+    if suffix not in (".csv", ".parquet", ".jj"):
         raise InputError("the name of a table ends in .csv, .parquet or .jj", path=path)
+    return suffix
+
+
+def tabulation_content(tabulation: Tabulation, path: str | Path) -> Content:
+    """What goes into the file of that name."""
+    suffix = check_suffix(path)
+    if suffix == ".jj":
+        return jj_text(tabulation.table())
+    names, columns = long_columns(tabulation)
+    if suffix == ".csv":
+        return rows_text(names, zip(*columns, strict=True))
+    return _parquet(names, columns, len(tabulation.grid.dimensions))
 
 
 def long_columns(tabulation: Tabulation) -> tuple[list[str], list[list[str]]]:
@@ -56,17 +68,16 @@ def long_columns(tabulation: Tabulation) -> tuple[list[str], list[list[str]]]:
     return names, filled
 
 
-def _write_parquet(tabulation: Tabulation, path: str | Path) -> None:
+def _parquet(names: Sequence[str], columns: Sequence[Sequence[str]], plain: int) -> bytes:
+    """The bytes of a Parquet file; the first `plain` columns are dimensions."""
     try:
         import pyarrow
     except ImportError:
         raise MissingExtra("writing Parquet", "files") from None
-    names, columns = long_columns(tabulation)
-    plain = len(tabulation.grid.dimensions)
     arrays = []
     for at, (name, texts) in enumerate(zip(names, columns, strict=True)):
         if at < plain or name in ("status", "members"):
             arrays.append(pyarrow.array([t or None for t in texts], pyarrow.string()))
         else:
             arrays.append(pyarrow.array([Decimal(t) if t else None for t in texts]))
-    write_arrow(pyarrow.table(arrays, names=names), path)
+    return arrow_bytes(pyarrow.table(arrays, names=names))

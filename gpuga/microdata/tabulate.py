@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.context import Progress, Silent
 from gpuga.errors import InputError, printable
-from gpuga.files.hrc import read_hierarchy
+from gpuga.files.hrc import read_dimension
 from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
 from gpuga.microdata.primary_rules import Contributions, Rule, Zeros, required_level
 from gpuga.microdata.records import Records
 from gpuga.microdata.singletons import Group, crowded_lines, groups
-from gpuga.table.grid import dimension_from_parents, flat_dimension, grid_lines
+from gpuga.table.grid import flat_dimension, grid_lines
 from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
 from gpuga.table.words import RESERVED
 
@@ -120,6 +121,7 @@ def tabulate(
     total: str = "Total",
     delimiter: str = ",",
     threads: int | None = None,
+    progress: Progress | None = None,
 ) -> Tabulation:
     """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a
     primary).
@@ -127,19 +129,27 @@ def tabulate(
     `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
     without one is flat. `singletons` also protects primaries of one line against each other.
     """
-    zeros = zeros or Zeros()
-    trees = {name: _tree(name, given, total) for name, given in (hierarchies or {}).items()}
+    zeros, progress = zeros or Zeros(), progress or Silent()
+    trees = {
+        name: given if isinstance(given, Dimension) else read_dimension(given, name, total)
+        for name, given in (hierarchies or {}).items()
+    }
     _check_call(layout, rules, trees)
+    progress.stage("read")
     with Records(path, delimiter, threads) as records:
         records.load(layout.columns)
         dimensions = [trees[name] if name in trees else _flat(records, name, total) for name in layout.by]
         scales = prepare(records, layout, dimensions)
+        progress.stage("add up")
         reach = max(rule.reach for rule in rules)
         cells = collect(records, dimensions, reach, scales)
         cells = _with_unused(cells, dimensions)
+        progress.stage("primaries", total=len(cells.contributions))
         needed = [required_level(c, rules, zeros, cells.scale) for c in cells.contributions]
+        progress.advance(len(needed))
         grid = Grid(tuple(dimensions), cells.coordinate)
         primary = np.array([level is not None for level in needed], bool)
+        progress.stage("groups")
         found = _groups(records, cells, grid, primary, rules, zeros) if singletons else []
         return _tabulation(cells, grid, needed, found, layout, records.count)
 
@@ -155,15 +165,6 @@ def _check_call(layout: Layout, rules: Sequence[Rule], hierarchies: Mapping[str,
     for name in hierarchies:
         if name not in layout.by:
             raise InputError(f"{printable(name)} is not among the dimensions", field="--hierarchy")
-
-
-def _tree(name: str, given: Dimension | str | Path, total: str) -> Dimension:
-    """A hierarchical dimension, from its file where that is given."""
-    if isinstance(given, Dimension):
-        return given
-    hierarchy = read_hierarchy(given)
-    parents = [total if parent is None else parent for parent in hierarchy.parents]
-    return dimension_from_parents(name, [*hierarchy.codes, total], [*parents, None])
 
 
 def _flat(records: Records, name: str, total: str) -> Dimension:

@@ -15,7 +15,7 @@ NO_PATH = 1e300
 Floats = NDArray[np.float64]
 
 
-class Costs(NamedTuple):
+class PathCosts(NamedTuple):
     """What a path pays for each published place, and the cheapest places of each row and column first.
 
     `cost` float64[R, C] (`NO_PATH` where nothing may be suppressed); `row_order` int32[R, C] columns by
@@ -27,10 +27,10 @@ class Costs(NamedTuple):
     column_order: Nodes
 
 
-def costs_of(cost: Floats, candidate: Mask) -> Costs:
+def costs_of(cost: Floats, candidate: Mask) -> PathCosts:
     """Costs with their orders; places that are no candidates are never used."""
     usable = np.where(candidate, cost, NO_PATH)
-    return Costs(usable, _cheapest_first(usable), _cheapest_first(np.ascontiguousarray(usable.T)))
+    return PathCosts(usable, _cheapest_first(usable), _cheapest_first(np.ascontiguousarray(usable.T)))
 
 
 def _cheapest_first(cost: Floats) -> Nodes:

@@ -11,7 +11,7 @@ from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Mask, Table
 
 
-class Problem(Protocol):
+class TableProblem(Protocol):
     """What has to be protected, with which cells; masks are over cells, or over the places of a two-way table."""
 
     @property

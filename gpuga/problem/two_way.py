@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError
-from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.refusal import impossible
 from gpuga.safety.flow import extreme, oriented, reachable
 from gpuga.safety.network import Flow, Links, Network, network_of, new_flow, new_links
@@ -84,7 +84,7 @@ class TwoWayProblem:
         """The weights of the secondary suppressions on the grid, those suppressed beforehand left out."""
         return int(self.weight[secondary].sum())
 
-    def costs(self) -> Costs:
+    def costs(self) -> PathCosts:
         """Path costs: the weights."""
         return costs_of(self.weight.astype(np.float64), self.candidate)
 

@@ -10,7 +10,7 @@ that neither settles is left undecided, and undecided never means safe.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from gpuga.lp.batch import BatchSolver
 from gpuga.lp.highs import Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
+from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
@@ -137,6 +139,27 @@ class Attacker:
             return None if point is None else self._inside(point)
         finally:
             self._bound(columns, -self.down[columns], self.up[columns])
+
+    def proposals(self, tasks: Tasks, seconds: float = float("inf")) -> Iterator[Witnesses]:
+        """Exact changes near what a solver proposes for many tasks at once; none of one that takes them one by one."""
+        if not isinstance(self.solver, BatchSolver) or not len(tasks):
+            return
+        asked = zip(self.column[tasks.cell].tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True)
+        for answer in self.solver.solve_all([self._question(*one) for one in asked], seconds):
+            point = self._read(answer)
+            made = None if point is None else self._inside(point)
+            if made is not None:
+                yield made
+
+    def _question(self, column: int, direction: int, need: int) -> Model:
+        """How far one column can move, no further than `need`: one block without limit would spoil its whole batch."""
+        model = self._model()
+        model.cost[column] = direction
+        if direction > 0:
+            model.upper[column] = min(model.upper[column], need / self.unit)
+        else:
+            model.lower[column] = max(model.lower[column], -need / self.unit)
+        return model
 
     def whole_reach(
         self, cell: int, direction: int, need: int | None, linear: Reach, seconds: float = float("inf")
@@ -367,21 +390,24 @@ class Attacker:
 
     def _open(self) -> Session:
         if self._session is None:
-            zeros = np.zeros(self.matrix.shape[0])
-            start, index, value = self._compressed()
-            model = Model(
-                cost=np.zeros(len(self.cells)),
-                lower=self._floats(-self.down),
-                upper=self._floats(self.up),
-                row_lower=zeros,
-                row_upper=zeros,
-                start=start,
-                index=index,
-                value=value,
-                maximise=True,
-            )
-            self._session = self.solver.session(model)
+            self._session = self.solver.session(self._model())
         return self._session
+
+    def _model(self) -> Model:
+        """What the attacker knows, without an objective."""
+        zeros = np.zeros(self.matrix.shape[0])
+        start, index, value = self._compressed()
+        return Model(
+            cost=np.zeros(len(self.cells)),
+            lower=self._floats(-self.down),
+            upper=self._floats(self.up),
+            row_lower=zeros,
+            row_upper=zeros,
+            start=start,
+            index=index,
+            value=value,
+            maximise=True,
+        )
 
     def _compressed(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
         """The matrix as a solver takes it."""

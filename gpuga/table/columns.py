@@ -49,6 +49,18 @@ class Hierarchy:
     path: str | None = None
     lines: tuple[int, ...] = ()
 
+    def dimension(self, name: str, total: str) -> Dimension:
+        """The dimension of these codes below a total of that code."""
+        if total in self.codes:
+            what = f"code {printable(total)!r} is the total itself: a cycle"
+            raise InputError(what, path=self.path, line=self.line(self.codes.index(total)), field=name)
+        parents = [total if parent is None else parent for parent in self.parents]
+        return dimension_from_parents(name, [*self.codes, total], [*parents, None])
+
+    def line(self, position: int) -> int | None:
+        """Where a code stands in its file."""
+        return self.lines[position] if self.lines else None
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -186,22 +198,13 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
 
 def _by_hierarchy(name: str, used: Mapping[str, int], hierarchy: Hierarchy, total: str) -> Dimension:
     """The hierarchical dimension, once every code without parts is known to be in the table."""
+    dimension = hierarchy.dimension(name, total)
     inner = set(hierarchy.parents)
     for i, code in enumerate(hierarchy.codes):
-        line = hierarchy.lines[i] if hierarchy.lines else None
-        if code == total:
-            raise InputError(
-                f"code {printable(code)!r} is the total itself: a cycle",
-                path=hierarchy.path,
-                line=line,
-                field=name,
-            )
         if code not in used and code not in inner:
-            raise InputError(
-                f"code {printable(code)!r} is not in the table", path=hierarchy.path, line=line, field=name
-            )
-    parents = [total if p is None else p for p in hierarchy.parents]
-    return dimension_from_parents(name, [*hierarchy.codes, total], [*parents, None])
+            what = f"code {printable(code)!r} is not in the table"
+            raise InputError(what, path=hierarchy.path, line=hierarchy.line(i), field=name)
+    return dimension
 
 
 def _checked_sum(figures: Ints, field: str) -> Ints:

@@ -34,7 +34,7 @@ def test_whoever_waits_is_told_once_that_something_is_compiled() -> None:
 
 
 def test_what_compiles_ahead_ends_with_the_run_that_it_works_for(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "gpuga.cli.compile_ahead", "1234567"]  # a run that is no more
+    words = [sys.executable, "-m", "gpuga.compile_ahead", "1234567"]  # a run that is no more
     surroundings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run(words, env=surroundings, check=True, timeout=60)
     assert len(list(tmp_path.rglob("*.nbc"))) < 10, "it went on to the end"

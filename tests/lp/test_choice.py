@@ -13,7 +13,6 @@ from gpuga.context import Context
 from gpuga.lp import choice
 from gpuga.lp.batch import block_diagonal, split
 from gpuga.lp.choice import Guarded, SolverUnavailable, SolverWarning, choose, satisfies
-from gpuga.lp.cuopt import Cuopt, read_answer
 from gpuga.lp.cuopt_probe import CuoptReport
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Session, Status
@@ -143,81 +142,6 @@ def test_cuopt_without_the_package_is_one_sentence_and_highs(monkeypatch: pytest
 
 def test_auto_and_highs_are_highs_without_a_word() -> None:
     assert [(choose(n).solver.name, choose(n).note) for n in ("auto", "highs")] == [("highs", None)] * 2
-
-
-class FakeSolution:
-    """What cuOpt's solution offers, of it what is read here."""
-
-    def __init__(self, reason: str, answer: Answer | None) -> None:
-        self.reason, self.answer = reason, answer
-
-    def get_termination_reason(self) -> str:
-        return self.reason
-
-    def get_primal_solution(self) -> Any:
-        assert self.answer is not None
-        return self.answer.x
-
-    def get_dual_solution(self) -> Any:
-        assert self.answer is not None
-        return self.answer.row_dual
-
-    def get_primal_objective(self) -> float:
-        assert self.answer is not None
-        return self.answer.objective
-
-
-class FakeCuopt:
-    """A stand-in for cuopt.linear_programming that keeps the calls; HiGHS solves."""
-
-    class DataModel:
-        def __init__(self) -> None:
-            self.given: dict[str, Any] = {}
-
-        def __getattr__(self, name: str) -> Any:
-            return lambda *values: self.given.__setitem__(name, values)
-
-    class SolverSettings:
-        def __init__(self) -> None:
-            self.parameters: dict[str, Any] = {}
-
-        def set_parameter(self, name: str, value: Any) -> None:
-            self.parameters[name] = value
-
-    def Solve(self, data: Any, settings: Any) -> FakeSolution:
-        from scipy.sparse import csr_array
-
-        given = data.given
-        cost = given["set_objective_coefficients"][0]
-        value, index, offset = given["set_csr_constraint_matrix"]
-        low, high = given["set_constraint_lower_bounds"][0], given["set_constraint_upper_bounds"][0]
-        columns = csr_array((value, index, offset), shape=(len(low), len(cost))).tocsc()
-        model = Model(
-            cost, given["set_variable_lower_bounds"][0], given["set_variable_upper_bounds"][0], low, high,
-            columns.indptr.astype(np.int32), columns.indices.astype(np.int32), columns.data, given["set_maximize"][0],
-        )  # fmt: skip
-        assert settings.parameters["time_limit"] > 0
-        return FakeSolution("Optimal", Highs().session(model).solve())
-
-
-def test_models_reach_cuopt_as_compressed_rows() -> None:
-    session = Cuopt(module=FakeCuopt()).session(small_model())
-    assert session.solve().objective == pytest.approx(4.0)
-    session.set_cost(np.array([1], np.int32), np.zeros(1))
-    assert session.solve().objective == pytest.approx(3.0)
-
-
-@pytest.mark.parametrize(
-    ("reason", "status"),
-    [("PrimalInfeasible", Status.INFEASIBLE), ("TimeLimit", Status.TIME_LIMIT), ("NumericalError", Status.FAILED)],
-)
-def test_cuopts_endings_are_told_apart(reason: str, status: Status) -> None:
-    assert read_answer(FakeSolution(reason, None)).status is status
-
-
-def test_an_optimum_that_is_not_finite_is_a_failure() -> None:
-    lie = Answer(Status.OPTIMAL, 1.0, np.array([np.nan]), np.zeros(1))
-    assert read_answer(FakeSolution("Optimal", lie)).status is Status.FAILED
 
 
 def test_a_batch_answers_as_its_blocks_do() -> None:

@@ -10,10 +10,6 @@ from gpuga.microdata.problem import Problem
 from gpuga.microdata.recoding import field_rules
 
 
-def no_hierarchy(path, name):
-    raise AssertionError("no hierarchy here")
-
-
 def random_problem(seed: int) -> Problem:
     """3 or 4 fields of 8 codes, 20 to 80 records, three rules per field; entropy or random linear costs."""
     rng = np.random.default_rng(seed)
@@ -21,7 +17,7 @@ def random_problem(seed: int) -> Problem:
     scores = [rng.integers(0, 8, records) * rng.integers(0, 8, records) // 7 for _ in range(fields)]
     codes = np.stack(scores, axis=1).astype(np.int32)
     names = [f"f{f}" for f in range(fields)]
-    rules = tuple(tuple(field_rules(n, [str(c) for c in range(8)], "width:2,4", no_hierarchy)) for n in names)
+    rules = tuple(tuple(field_rules(n, [str(c) for c in range(8)], "width:2,4")) for n in names)
     keys = make_keys(names, 3, int(rng.integers(2, 4)))
     if seed % 2:
         return Problem(codes, keys, rules, entropy_costs(codes, rules))

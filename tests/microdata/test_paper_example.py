@@ -21,16 +21,12 @@ RECORDS = [(10, 100), (11, 101), (19, 100), (19, 100), (10, 109), (10, 109)]
 FIRST, SECOND, BOTH = 0, 1, 2  # the keys: field 1, field 2, field 1 x field 2
 
 
-def no_hierarchy(path, name):
-    raise AssertionError("no hierarchy in this example")
-
-
 def example(suppress=1, recode=((0, 10, 20), (0, 10, 20))) -> Problem:
     labels = [sorted({str(r[f]) for r in RECORDS}) for f in range(2)]
     codes = np.array([[labels[f].index(str(r[f])) for f in range(2)] for r in RECORDS], np.int32)
     rules = (
-        tuple(field_rules("field 1", labels[0], "ranges:10-11;18-19|10-19", no_hierarchy)),
-        tuple(field_rules("field 2", labels[1], "ranges:100-101;108-109|100-109", no_hierarchy)),
+        tuple(field_rules("field 1", labels[0], "ranges:10-11;18-19|10-19")),
+        tuple(field_rules("field 2", labels[1], "ranges:100-101;108-109|100-109")),
     )
     costs = np.broadcast_to(np.asarray(suppress, np.int64), (6, 2)).copy()
     return Problem(codes, make_keys(["field 1", "field 2"], 2, 2), rules, given_costs(costs, recode))

@@ -72,9 +72,9 @@ def test_after_protection_plain_python_finds_no_rare_combination(tmp_path, cases
         search = rng.choice(["iterative", "repeated", "tabu", "annealing", "exact"])
         wish = Wish(
             fields, dimension=rng.randint(1, 4), threshold=rng.randint(1, 5), recode=recode, search=search,
-            cost=rng.choice(["entropy", "linear"]), exact=rng.random() < 0.8, evaluations=30, seed=seed,
+            cost=rng.choice(["entropy", "linear"]), exact=rng.random() < 0.8, evaluations=30,
         )  # fmt: skip
-        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", wish)
+        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", wish, seed=seed)
         assert rare(tmp_path / "out.csv", fields, wish.dimension, wish.threshold) == [], seed
         assert protection.cost >= protection.bound.value, seed
         assert_only_identifying_fields_changed(tmp_path / "m.csv", tmp_path / "out.csv", fields)
@@ -128,7 +128,7 @@ def test_where_missing_could_be_anything_the_papers_model_is_enough(tmp_path):
 def test_the_same_seed_gives_the_same_file(tmp_path):
     fields = write_random_file(tmp_path / "m.csv", 5)
     for name in ("one.csv", "two.csv"):
-        protect_file(tmp_path / "m.csv", tmp_path / name, Wish(fields, search="annealing", seed=3))
+        protect_file(tmp_path / "m.csv", tmp_path / name, Wish(fields, search="annealing"), seed=3)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 

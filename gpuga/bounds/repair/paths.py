@@ -12,7 +12,7 @@ from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock
 from gpuga.errors import OutOfTime
-from gpuga.problem.path_costs import Costs, costs_of
+from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.table import Ints, Mask
 
@@ -25,7 +25,7 @@ class PathRepair:
 
     def __init__(self, problem: TwoWayProblem, seed: int = 0) -> None:
         self.problem, self.seed = problem, seed
-        self.costs: Costs = problem.costs()
+        self.costs: PathCosts = problem.costs()
 
     def first(self, attempt: int, clock: Clock | None) -> Mask:
         """By the table's order first, then by random ones and other policies."""
@@ -61,7 +61,7 @@ class PathRepair:
         return np.random.default_rng([self.seed, attempt]).permutation(len(self.problem.levels.place))
 
 
-def guided_costs(problem: TwoWayProblem, x: Floats, allowed: Mask | None = None) -> Costs:
+def guided_costs(problem: TwoWayProblem, x: Floats, allowed: Mask | None = None) -> PathCosts:
     """Weights times what a fractional pattern (float64[R * C]) leaves of each cell; only what is allowed is used."""
     usable = problem.candidate if allowed is None else problem.candidate & allowed.reshape(problem.shape)
     return costs_of(problem.weight * left_over(x).reshape(problem.shape), usable)

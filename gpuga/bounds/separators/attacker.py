@@ -14,10 +14,10 @@ import numpy as np
 
 from gpuga.bounds.cut import Batches, Cut, Effort, Floats
 from gpuga.bounds.separators.bridges import LoneCells, bridge
-from gpuga.bounds.separators.line_cuts import LARGEST_HALF, Product, SparseCut, level_row, whole_product
+from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row, whole_product
 from gpuga.bounds.separators.row_pool import RowPool
 from gpuga.bounds.separators.words import Words
-from gpuga.bounds.separators.zero_half import OneOf, Statement, half_cuts
+from gpuga.bounds.separators.zero_half import LARGEST_HALF, OneOf, Statement, half_cuts
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status

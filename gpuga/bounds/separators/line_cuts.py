@@ -27,7 +27,6 @@ BITS = 30
 PARTS = 1024
 LARGEST_SCALE = 2**20
 MOST = 2**61
-LARGEST_HALF = 50
 
 
 Origin = tuple[Any, ...]

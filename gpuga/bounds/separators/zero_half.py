@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.cut import Cut, Floats
-from gpuga.bounds.separators.line_cuts import LARGEST_HALF, SparseCut
+from gpuga.bounds.separators.line_cuts import SparseCut
 from gpuga.compiled import compiled
 from gpuga.table.table import Ints
 
@@ -27,6 +27,9 @@ MOST_MEMBERS = 40
 MOST_LOOKED_AT = 400
 LEAST_VIOLATION = 0.02
 LEAST_HALF = 0.02
+LARGEST_HALF = 50
+"""Halves are made of statements in small integers, and are such."""
+
 MOST_SLACK = 0.9
 POSITIVE = 1e-9
 
