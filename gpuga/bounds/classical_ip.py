@@ -28,6 +28,7 @@ from gpuga.context import Context
 from gpuga.errors import GpugaError, Infeasible, InputError, OutOfTime
 from gpuga.protection import Found
 from gpuga.safety.exposure import initially_exposed
+from gpuga.safety.model import AttackerModel
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table
 
@@ -46,7 +47,9 @@ def classical_ip(table: Table, context: Context) -> Found:
 
 def modified_ip(table: Table, context: Context) -> Found:
     """The cheapest pattern by the model over the initially exposed primaries; others may be left exposed."""
-    return _solve(table, initially_exposed(table, strict=context.strict, expired=context.clock.expired), context)
+    return _solve(
+        table, initially_exposed(table, AttackerModel(context.strict), expired=context.clock.expired), context
+    )
 
 
 def _solve(table: Table, considered: Ints, context: Context) -> Found:
