@@ -282,8 +282,11 @@ def _protected(one: Step) -> tuple[frozenset[int], Any] | None:
         found = gpuga.protect(table, method, seed=index_seed(one), seconds=SECONDS, options=options, **asked)
     except Infeasible:
         one.tally.count("infeasible")
-        if possible(problem, one.reading):
-            one.fail("false infeasible", how, command=command)
+        try:
+            if possible(problem, one.reading):
+                one.fail("false infeasible", how, command=command)
+        except Undecided:
+            one.tally.count("judge undecided")
         return None
     except OutOfTime as fault:
         one.fail("slow", f"{how}: {fault}", command=command)
