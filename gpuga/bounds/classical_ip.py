@@ -27,6 +27,7 @@ from gpuga.lp.highs import solve_whole
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.protection import Found
 from gpuga.safety.exposure import initially_exposed
+from gpuga.safety.model import AttackerModel
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table
 
@@ -45,7 +46,9 @@ def classical_ip(table: Table, context: Context) -> Found:
 
 def modified_ip(table: Table, context: Context) -> Found:
     """The cheapest pattern by the model over the initially exposed primaries; others may be left exposed."""
-    return _solve(table, initially_exposed(table, strict=context.strict, expired=context.clock.expired), context)
+    return _solve(
+        table, initially_exposed(table, AttackerModel(context.strict), expired=context.clock.expired), context
+    )
 
 
 def _solve(table: Table, considered: Ints, context: Context) -> Found:

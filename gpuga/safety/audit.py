@@ -205,8 +205,11 @@ def _ask(attacker: Attacker, evidence: Evidence, cell: int, open_cells: Sequence
         direction = todo[0]
         goal = evidence.goal(cell, direction)
         reach = attacker.reach(cell, direction, goal, clock.left(), or_nothing=True)
-        if evidence.whole and reach.attained >= goal and (reach.witness is None or reach.witness.denominator[0] != 1):
-            reach = attacker.whole_reach(cell, direction, goal, reach, clock.left())
+        parts = reach.witness is None or reach.witness.denominator[0] != 1
+        if evidence.whole and parts and reach.attained >= max(1, evidence.least(cell, direction)):
+            # short of the goal, the farthest whole move may do: the rest of a width is left to the other direction
+            need = goal if reach.attained >= goal else None
+            reach = attacker.whole_reach(cell, direction, need, reach, clock.left())
         if reach.witness is not None:
             evidence.use(reach.witness, open_cells)
         most[direction] = reach.bound

@@ -191,6 +191,10 @@ class Evidence:
         level = np.where(direction > 0, self.rule.rise[cells], self.rule.fall[cells])
         return np.where(level < 0, 0, level + (1 if self.rule.strict else 0)).astype(np.int64)
 
+    def least(self, cell: int, direction: int) -> int:
+        """How far a cell has to move in a direction whatever it does in the other: whole units."""
+        return int(self.asked(np.array([cell]), np.array([direction], np.int8))[0])
+
     def asks_width(self, cell: int) -> bool:
         """Whether the width of a cell's interval matters."""
         return bool(self.rule.width[cell] >= 0)

@@ -46,7 +46,7 @@ def exposure(
     table, knows = as_judged(table, whole, level_zero, strict)
     model = AttackerModel(strict, whole=knows)
     context = context or Context()
-    by_lines = initially_exposed(table, strict=strict, expired=context.clock.expired)  # this first: it is quick
+    by_lines = initially_exposed(table, model, expired=context.clock.expired)  # this first: it is quick
     exposed = set(judge(table, table.forced, model, context=context).unsafe)
     initially = exposed & set(by_lines.tolist())
     return Exposure(
@@ -57,32 +57,37 @@ def exposure(
     )
 
 
-def initially_exposed(table: Table, *, strict: bool = False, expired: Expired = bool) -> Ints:
+def initially_exposed(table: Table, model: AttackerModel | None = None, *, expired: Expired = bool) -> Ints:
     """The primaries whose own lines expose them, ascending; when the time is up, those that are known to be."""
-    hidden = table.forced
+    model, hidden = model or AttackerModel(), table.forced
     rise, fall = one_line_each(table, hidden)
-    rule = Rule.of(table, hidden, strict, protect_secondary=False)
+    rule = Rule.of(table, hidden, model.strict, protect_secondary=False)
     short = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
     free = (rise >= INFINITE) | (fall >= INFINITE)
     width = np.where(free, INFINITE, np.where(free, 0, rise) + np.where(free, 0, fall))
     short |= rule.short(width, rule.width)
     seen = set(table.sensitive[short[table.sensitive]].tolist())
-    for cell in _lines_that_meet_twice(table, hidden):
+    for cell in _beyond_single_lines(table, hidden):
         if expired():
             break
-        if cell not in seen and not _safe_in_own_lines(table, cell, strict):
+        if cell not in seen and not _safe_in_own_lines(table, cell, model):
             seen.add(cell)
     return np.array(sorted(seen), np.int64)
 
 
-def _lines_that_meet_twice(table: Table, hidden: Mask) -> list[int]:
-    """Primaries two of whose lines share another hidden cell: there the lines must be taken together."""
-    start, line, _ = table.lines.by_cell(len(table))
+def _beyond_single_lines(table: Table, hidden: Mask) -> list[int]:
+    """Primaries of which sums of single lines, in whole units, do not tell all.
+
+    Two of their lines share another hidden cell, and must be taken together; or a line counts them more than once,
+    so that what the others leave them is a part of a unit.
+    """
+    start, line, coef = table.lines.by_cell(len(table))
     out = []
     for cell in table.sensitive.tolist():
         mine = line[start[cell] : start[cell + 1]]
         cells = np.concatenate([_hidden_of(table.lines, int(k), hidden) for k in mine]) if len(mine) else mine
-        if len(np.unique(cells)) < len(cells) - max(0, len(mine) - 1):
+        shared = len(np.unique(cells)) < len(cells) - max(0, len(mine) - 1)
+        if shared or (np.abs(coef[start[cell] : start[cell + 1]]) > 1).any():
             out.append(cell)
     return out
 
@@ -92,10 +97,10 @@ def _hidden_of(lines: Lines, line: int, hidden: Mask) -> Ints:
     return cells[hidden[cells]].astype(np.int64)
 
 
-def _safe_in_own_lines(table: Table, cell: int, strict: bool) -> bool:
+def _safe_in_own_lines(table: Table, cell: int, model: AttackerModel) -> bool:
     """The attacker's verdict on one primary when only the lines through it are known."""
     start, line, _ = table.lines.by_cell(len(table))
     own = line[start[cell] : start[cell + 1]]
     lines = table.lines.subset(own)
     alone = replace(table, lines=lines)
-    return cell not in judge(alone, table.forced, AttackerModel(strict)).unsafe
+    return cell not in judge(alone, table.forced, model).unsafe

@@ -282,11 +282,11 @@ def _protected(one: Step) -> tuple[frozenset[int], Any] | None:
         found = gpuga.protect(table, method, seed=index_seed(one), seconds=SECONDS, options=options, **asked)
     except Infeasible:
         one.tally.count("infeasible")
-        if possible(problem, one.reading):
-            one.fail("false infeasible", how, command=command)
+        _demand_impossible(one, "false infeasible", how, command)
         return None
-    except OutOfTime as fault:
-        one.fail("slow", f"{how}: {fault}", command=command)
+    except OutOfTime as fault:  # what can be protected is, in time
+        one.tally.count("out of time")
+        _demand_impossible(one, "slow", f"{how}: {fault}", command)
         return None
     except InputError as fault:
         if plane or method not in PLANE_ONLY:
@@ -299,6 +299,15 @@ def _protected(one: Step) -> tuple[frozenset[int], Any] | None:
     pattern = frozenset(np.flatnonzero(found.suppressed).tolist())
     _check_pattern(one, pattern, found, how, command)
     return pattern, found
+
+
+def _demand_impossible(one: Step, kind: str, what: str, command: str) -> None:
+    """A failure of that kind if the table can be protected."""
+    try:
+        if possible(one.problem, one.reading):
+            one.fail(kind, what, command=command)
+    except Undecided:
+        one.tally.count("judge undecided")
 
 
 def index_seed(one: Step) -> int:

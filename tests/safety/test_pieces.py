@@ -479,11 +479,20 @@ def test_two_lines_that_meet_twice_are_taken_together() -> None:
     assert exposure(table).initially_exposed == (0,)
 
 
+def test_parts_of_a_unit_that_a_line_leaves_a_cell_do_not_reach_the_next_one() -> None:
+    """Five times one cell less another is published: the one falls by 13 / 5 at most, which is less than 3."""
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, -1]), np.array([37]))
+    level = np.array([3, 4])
+    table = Table.build(np.array([10, 13]), lines, status=np.array([1, 1]), levels=Levels(level, level, 0 * level))
+    assert initially_exposed(table).tolist() == [0]
+    assert exposure(table, whole="no").initially_exposed == exposure(table, whole="yes").initially_exposed == (0,)
+
+
 def test_a_tie_exposes_nothing_unless_levels_must_be_exceeded() -> None:
     square = table_from_array([[10, 10], [10, 10]], sensitive=np.ones((2, 2)), levels="10")
     assert exposure(square).exposed == ()
     assert exposure(square, strict=True).exposed == (0, 1, 2, 3)
-    assert initially_exposed(square, strict=True).tolist() == [0, 1, 2, 3]
+    assert initially_exposed(square, AttackerModel(strict=True)).tolist() == [0, 1, 2, 3]
 
 
 def test_the_attackers_interval_is_in_the_users_units() -> None:

@@ -128,3 +128,11 @@ def test_whole_intervals_reach_their_ends_beside_the_largest_values() -> None:
         (value[1] - 2 * steps, value[1] + 2 * steps),
     ]
     assert not any(c.exact for c in verdict.cells)  # floats cannot rule out the last two units
+
+
+def test_what_a_whole_move_lacks_of_a_width_is_left_to_the_other_direction() -> None:
+    """Cell 1 can rise by 748 and fall by 1,000, and has to move by more than 748 in all, both ways by something."""
+    table = gpuga.read_table(DATA / "width_in_whole_numbers.jj")
+    for intervals in (False, True):
+        found = gpuga.audit(table, table.suppressible, strict=True, whole="yes", intervals=intervals)
+        assert 1 not in found.unsafe
