@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpuga.bounds.general_relaxation import GeneralRelaxation
 
 import gpuga
 from gpuga import anytime
 from gpuga.anytime import in_time, make_safe
+from gpuga.bounds.search import master_of
+from gpuga.circuits import path_cover
 from gpuga.circuits.cover import Cover
 from gpuga.circuits.joint_change import JointChange
 from gpuga.circuits.path_cover import by_paths, clean_up
@@ -26,13 +27,12 @@ from gpuga.evolution.individual import Individual
 from gpuga.evolution.ordering_ga import ordering_ga
 from gpuga.evolution.orderings import evaluator_of
 from gpuga.evolution.stopping import Stop
-from gpuga.heuristics import cleanup
 from gpuga.heuristics.table_search import TableSearch
 from gpuga.lp.highs import HighsSession
 from gpuga.lp.solver import Answer
 from gpuga.methods import METHODS, find_method
 from gpuga.parameters import OrderingGaParameters, StopParameters
-from gpuga.problem.general import requirements_of
+from gpuga.problem.general import GeneralProblem, requirements_of
 from gpuga.problem.two_way import two_way_problem
 from gpuga.protection import Found
 from gpuga.safety import boxes
@@ -244,7 +244,7 @@ def some_plane() -> Table:
 
 
 def test_a_clean_up_of_a_plane_ends_with_the_time_and_leaves_a_safe_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleanup, "PLACES_AT_ONCE", 1)
+    monkeypatch.setattr(path_cover, "PLACES_AT_ONCE", 1)
     table = some_plane()
     problem = two_way_problem(table, Context())
     over = replace(problem, clock=Countdown(1))
@@ -310,9 +310,9 @@ def test_boxes_are_given_until_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -
 def test_rows_of_a_relaxation_are_collected_until_the_time_is_up() -> None:
     table = some_tables()[2]
     clock = Looked()
-    GeneralRelaxation(table, clock)
+    master_of(GeneralProblem.of(table, clock=clock))
     assert clock.seen == len(table.lines)
-    assert GeneralRelaxation(table, Countdown(0)).bound == 0
+    assert master_of(GeneralProblem.of(table, clock=Countdown(0))).bound == 0
 
 
 def test_sliding_levels_are_laid_out_in_time() -> None:

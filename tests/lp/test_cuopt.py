@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import gpuga
-from gpuga.circuits.cover import Cover, tasks_for
+from gpuga.circuits.cover import Cover
 from gpuga.cli.doctor import doctor
 from gpuga.context import Context
 from gpuga.lp import choice, cuopt_probe
@@ -23,6 +23,7 @@ from gpuga.lp.cuopt_probe import CuoptReport
 from gpuga.lp.cuopt_server import HOST, PORT, Server, asking
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
+from gpuga.problem.general import requirements_of
 from gpuga.safety.attacker import Attacker
 from gpuga.table.generate import class2
 from tests.lp.stand_in import Solution, StandIn
@@ -285,12 +286,12 @@ def test_the_attacker_asks_for_all_tasks_of_a_pattern_at_once(stand_in: StandIn)
     table = random_table(np.random.default_rng(6), (4, 4, 3), sensitive=0.15)
     solver = Guarded(Cuopt(module=stand_in))
     everything = table.suppressible | table.forced
-    cover = Cover(table, tasks_for(table, False), Context(solver=solver), everything)
+    cover = Cover(table, requirements_of(table, False), Context(solver=solver), everything)
     proposed = list(Attacker(table, everything, solver).proposals(cover.tasks))
     assert len(stand_in.solved) == 1
     assert proposed
     assert list(Attacker(table, everything).proposals(cover.tasks)) == []
     cover.inside(range(len(cover.tasks)))
-    alone = Cover(table, tasks_for(table, False), Context(), everything)
+    alone = Cover(table, requirements_of(table, False), Context(), everything)
     alone.inside(range(len(alone.tasks)))
     assert [c is None for c in cover.circuit] == [c is None for c in alone.circuit]
