@@ -129,6 +129,10 @@ class Highs:
         return HighsSession(model, warm=False, interior=True)
 
 
+WIDEST = 2**30
+"""How far apart the bounds of a whole column may be: the solver counts in 32 bits, and never ends beyond that."""
+
+
 def solve_whole(
     model: Model,
     seconds: float = float("inf"),
@@ -145,6 +149,10 @@ def solve_whole(
     """
     import highspy
 
+    chosen = np.ones(model.columns, bool) if whole is None else whole
+    width = (model.upper - model.lower)[chosen]
+    if (width[np.isfinite(width)] > WIDEST).any():
+        raise ValueError("a column of whole numbers is too wide for the solver")
     highs = highspy.Highs()
     for option, value in (("output_flag", False), ("threads", 1), ("mip_rel_gap", gap), ("random_seed", seed)):
         highs.setOptionValue(option, value)
@@ -154,7 +162,6 @@ def solve_whole(
         highs.setOptionValue("time_limit", max(seconds, 0.0))
     lp = _highs_lp(highspy, model)
     kinds = highspy.HighsVarType
-    chosen = np.ones(model.columns, bool) if whole is None else whole
     lp.integrality_ = [kinds.kInteger if one else kinds.kContinuous for one in chosen.tolist()]
     highs.passModel(lp)
     highs.run()

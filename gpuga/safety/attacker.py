@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from gpuga.lp.batch import BatchSolver
-from gpuga.lp.highs import Highs, solve_whole
+from gpuga.lp.highs import WIDEST, Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
@@ -38,8 +38,8 @@ FAR = 2**58
 """Where a cell has no limit for the solver but no ray shows it, how far it is asked to go."""
 
 
-FARTHEST_WHOLE = 2**31
-"""How far cells may move in an integer program: beyond that its floats could not tell whole numbers."""
+FARTHEST_WHOLE = WIDEST // 4
+"""How far cells may move in an integer program."""
 
 FARTHEST_NEAR = 2**16
 """How far a whole move is looked for from a linear one."""

@@ -136,3 +136,10 @@ def test_what_a_whole_move_lacks_of_a_width_is_left_to_the_other_direction() -> 
     for intervals in (False, True):
         found = gpuga.audit(table, table.suppressible, strict=True, whole="yes", intervals=intervals)
         assert 1 not in found.unsafe
+
+
+def test_whole_intervals_of_cells_without_limits_are_found_in_the_end() -> None:
+    """The solver never ended where it was asked to count as far as 2^31."""
+    table = gpuga.read_table(DATA / "whole_moves_without_limit.jj")
+    found = gpuga.audit(table, table.suppressible, whole="yes")
+    assert len(found.cells) == table.suppressible.sum()
