@@ -40,7 +40,7 @@ def simplest_by_hand(axis: Axis) -> set[tuple[tuple[int, int], ...]]:
     Where codes have several totals, those that move more than a few of the free codes are not looked for.
     """
     every = []
-    free = set(_solved(axis)[0]) if axis.parent is None else set()
+    free = set(_solved(axis, bool)[0]) if axis.parent is None else set()
     for units in product((0, 1, -1), repeat=axis.codes):
         change = {code: unit for code, unit in enumerate(units) if unit}
         if change and keeps(axis, change) and len(free & set(change)) <= MOST_FREE:
@@ -59,7 +59,7 @@ def upright(change: dict[int, int]) -> tuple[tuple[int, int], ...]:
     "axis", [TREE, FOREST, TWO_WAYS, SEVERAL, CHAIN], ids=["tree", "forest", "two", "several", "chain"]
 )
 def test_all_simplest_changes_are_listed_and_no_others(axis: Axis) -> None:
-    changes = _general_changes(axis) if axis.parent is None else _tree_changes(axis, axis.parent)
+    changes = _general_changes(axis, bool) if axis.parent is None else _tree_changes(axis, axis.parent)
     found = [upright(dict(change)) for change in changes]
     assert len(found) == len(set(found))
     assert set(found) == simplest_by_hand(axis)
@@ -136,7 +136,7 @@ def test_what_contains_a_simpler_change_is_dropped() -> None:
 
 @pytest.mark.parametrize("axis", [TREE, FOREST, TWO_WAYS, SEVERAL, CHAIN])
 def test_a_free_code_that_moves_alone_takes_along_what_follows_from_it(axis: Axis) -> None:
-    free, follows = _solved(axis)
+    free, follows = _solved(axis, bool)
     dense = np.zeros((len(axis.families), axis.codes), np.int64)
     for row, (total, parts) in enumerate(axis.families):
         dense[row, list(parts)] = 1
