@@ -145,3 +145,16 @@ def test_sums_that_could_pass_64_bits_are_formed_in_pythons_integers(room: int, 
         table = Table.build(np.zeros(3, np.int64), lines, **bounds)
         assert module._may_overflow(table, np.ones(3, bool)) is wide
         assert not module._may_overflow(table, np.array([False, True, True]))  # a published cell does not move
+
+
+def test_propagation_goes_on_where_every_cell_was_tightened() -> None:
+    """One cell is three times the other and the other way round: each sweep leaves a third, rounded outwards."""
+    lines = Lines(
+        np.array([0, 2, 4]), np.array([0, 1, 0, 1], np.int32), np.array([1, -3, 3, -1]), np.zeros(2, np.int64)
+    )
+    table = Table.build(np.zeros(2, np.int64), lines, lb=np.full(2, -9), ub=np.full(2, 9))
+    both = np.ones(2, bool)
+    for narrow in (module._sweeps, module._wide_sweeps):
+        for sweeps, room in ((1, 3), (2, 1), (20, 1)):
+            rise, fall = narrow(table, both, sweeps)
+            assert rise.tolist() == fall.tolist() == [room, room]

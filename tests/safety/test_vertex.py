@@ -265,22 +265,22 @@ def test_pivots_follow_from_fractions_already_solved() -> None:
 
 
 def test_amounts_stand_over_one_denominator() -> None:
-    amounts, denominator = _over_one_denominator(np.array([0, 0, 5]), {0: Fraction(1, 2), 1: Fraction(-2, 3)})
-    assert (amounts.tolist(), denominator) == ([3, -4, 30], 6)
+    amounts, denominator = _over_one_denominator(3, {0: Fraction(1, 2), 1: Fraction(-2, 3)})
+    assert (amounts.tolist(), denominator) == ([3, -4, 0], 6)
     assert amounts.dtype == np.int64
-    wide, _ = _over_one_denominator(np.array([0]), {0: Fraction(2**60)})
+    wide, _ = _over_one_denominator(1, {0: Fraction(2**60)})
     assert wide.dtype == object
-    narrow, _ = _over_one_denominator(np.array([0]), {0: Fraction(2**60 - 1)})
+    narrow, _ = _over_one_denominator(1, {0: Fraction(2**60 - 1)})
     assert narrow.dtype == np.int64
-    tiny, over = _over_one_denominator(np.array([0]), {0: Fraction(1, 2**60)})
+    tiny, over = _over_one_denominator(1, {0: Fraction(1, 2**60)})
     assert (tiny.dtype, over) == (object, 2**60)
 
 
-def test_known_components_go_to_the_right_hand_side() -> None:
+def test_equations_of_open_components_come_shortest_first() -> None:
     matrix = csc_array(np.array([[1, 1, 0, 2], [0, 1, 0, 0], [0, 0, 0, 3]]))
     start, index = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
     open_ = np.array([True, True, False, False])
-    begin, column, value, right = _system(np.array([9, 9, 0, 0]), open_, start, index, matrix.data)
+    begin, column, value, right = _system(open_, start, index, matrix.data)
     assert begin.tolist() == [0, 0, 1, 3]
     assert column.tolist() == [1, 0, 1]
     assert value.tolist() == [1, 1, 1]
