@@ -20,7 +20,7 @@ def test_bits_are_counted_and_found() -> None:
         for word in words:
             assert popcount(np.uint64(word)) == bin(word).count("1")
             if word:
-                single = lowest(np.uint64(word))
+                single = np.uint64(lowest(np.uint64(word)))
                 assert int(single) == word & -word
                 assert position(single) == (word & -word).bit_length() - 1
 
@@ -44,7 +44,7 @@ def test_a_word_of_a_union_holds_what_was_there_and_what_is_used(columns: int) -
     for i in range(2):
         both = before[i] | (uses[i * columns : (i + 1) * columns] > 0)
         for w in range(base.shape[1]):
-            word = used_word(uses, base, columns, i, w)
+            word = np.uint64(used_word(uses, base, columns, i, w))
             there = [j for j in range(64) if int(word) >> j & 1]
             assert there == [j - 64 * w for j in np.flatnonzero(both) if j // 64 == w]
             with np.errstate(over="ignore"):
