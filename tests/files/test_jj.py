@@ -140,6 +140,8 @@ def test_the_first_word_of_each_line_is_the_cells_index() -> None:
         ("9 12 12 s", "٣ 12 12 s", "is not an index", 5, "index"),
         ("9 12 12 s", "9 12 12 S", "unknown status 'S'", 5, "status"),
         ("9 12 12 s 0", "9 12 12 s 0 0", "has 10 fields, a cell has 9", 5, None),
+        ("1 0 0 s 0 99 0 0 0", "1 0 0 s 0 99 0 0 0 0", "has 10 fields, a cell has 9", 6, None),
+        ("1 0 0 s 0 99 0 0 0", "1 0 0 s 0 99 0 0", "has 8 fields, a cell has 9", 6, None),
         ("9 12 12 s 0 99 0 0 0", "9 12 12 s 0 99 -1 0 0", "is a negative level", 5, "lower"),
         ("9 12 12 s 0 99 0 0 0", "9 12 12 s 0 99 0 0 -1", "is a negative level", 5, "sliding"),
     ],
