@@ -576,3 +576,37 @@ def test_the_answer_of_an_integer_program_is_read_from_where_it_began() -> None:
 def test_whole_moves_near_a_linear_one_are_looked_for_in_a_fixed_neighbourhood() -> None:
     assert FARTHEST_NEAR == 65_536
     assert FARTHEST_WHOLE == 2_147_483_648
+
+
+def test_every_question_in_whole_numbers_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[float] = []
+
+    def noted(model: Model, seconds: float, nodes: int) -> Answer:
+        allowed.append(seconds)
+        return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+
+    monkeypatch.setattr("gpuga.safety.attacker.solve_whole", noted)
+    attacker = everything(TWICE)
+    start = Reach(Fraction(1, 2), witness_of(np.array([0, 1], np.int32), np.array([1, 2]), 4), None)
+    for need, asked in ((None, 2), (3, 4)):
+        allowed.clear()
+        attacker.whole_reach(1, 1, need, start, 3.0)
+        assert len(allowed) == asked
+        assert all(0 < seconds <= 3.0 for seconds in allowed)
+
+
+def test_rows_and_bounds_are_put_back_after_a_program_was_magnified() -> None:
+    class Moved(Foretold):
+        def _magnify(self, program: object, point: object, priced: object, zoom: float) -> float:  # type: ignore[override]
+            everywhere = np.arange(2, dtype=np.int32)
+            self._open().set_rows(np.full(1, 5.0), np.full(1, 5.0))
+            self._open().set_bounds(everywhere, np.full(2, -1.0), np.full(2, 8.0))
+            return super()._magnify(program, point, priced, zoom)
+
+    for rounds in ([(3, 7), (7, 7)], [(3, 7), Status.TIME_LIMIT]):
+        attacker = Moved(*rounds)  # type: ignore[arg-type]
+        attacker.settled()
+        assert attacker.magnified == 1
+        attacker._price({0: 1.0})
+        answer = attacker._open().solve()
+        assert answer.x.tolist() == [50.0, -50.0]

@@ -324,3 +324,14 @@ def test_propagation_refutes_what_falls_short_either_way(strict: bool, room: int
         rule = Evidence(table, every, AttackerModel(strict)).rule
         assert _short_by_propagation(table, every, rule).all() == short
         assert _short_by_propagation(table, every, rule).any() == short
+
+
+def test_a_linear_move_that_is_whole_needs_no_integer_program() -> None:
+    table = pairs()
+    solves = []
+    for whole in (False, True):
+        shown, attacker = evidence_of(table, whole=whole), Attacker(table, np.ones(CELLS, bool))
+        assert not _ask(attacker, shown, 2, [2], Clock())
+        assert shown.settled(2)
+        solves.append(attacker.solves)
+    assert solves[0] == solves[1] <= 2

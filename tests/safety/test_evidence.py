@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuga.safety.evidence import Evidence
+from gpuga.safety.evidence import Evidence, Rule
 from gpuga.safety.model import AttackerModel
 from gpuga.safety.witness import Witnesses, together, witness_of
 from gpuga.table import Levels, Lines, Table
@@ -143,3 +143,11 @@ def test_a_cell_is_open_in_the_directions_that_fall_short() -> None:
     assert strictly.unsettled(np.array([0])) == [0]
     strictly.note_whole(np.array([0]), np.array([1]), np.array([4]))
     assert strictly.unsettled(np.array([0])) == []
+
+
+def test_a_level_of_nothing_must_be_exceeded_in_the_strict_reading() -> None:
+    for strict, short in ((False, [False, False, False]), (True, [True, False, False])):
+        rule = Rule.of(line(), np.ones(CELLS, bool), strict, protect_secondary=False)
+        assert rule.rise.tolist() == [0, -1, -1, -1]
+        assert rule.short(np.zeros(CELLS, np.int64), rule.rise).tolist()[:3] == short
+        assert not rule.short(np.ones(CELLS, np.int64), rule.rise).any()
