@@ -182,3 +182,12 @@ def test_changes_of_an_axis_are_listed_until_the_time_is_up() -> None:
         else:
             assert len(options_of(SEVERAL, expired).code)
     assert len(options_of(TREE, lambda: True).code)
+
+
+def test_a_family_that_is_said_twice_changes_nothing() -> None:
+    once, twice = (
+        Axis(6, ((0, (1, 2)), (1, (3, 4)), (0, (3, 5)))),
+        Axis(6, ((0, (1, 2)), (1, (3, 4)), (0, (3, 5)), (0, (1, 2)))),
+    )
+    assert _solved(twice, bool) == _solved(once, bool)
+    assert _general_changes(twice, bool) == _general_changes(once, bool)

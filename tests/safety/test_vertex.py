@@ -323,3 +323,20 @@ def test_a_row_that_says_nothing_new_does_not_end_the_others() -> None:
     assert solved is not None
     assert 2 * solved[0] + 3 * solved[1] == 5
     assert 2 * solved[2] + 5 * solved[3] == 7
+
+
+@pytest.mark.parametrize(("rows", "found"), [(40, True), (41, False)])
+def test_so_many_rows_without_a_simple_pivot_are_solved_and_no_more(rows: int, found: bool) -> None:
+    dense = np.zeros((rows, 2 * rows), np.int64)
+    for row in range(rows):
+        dense[row, 2 * row : 2 * row + 2] = 2, 3
+    made = near(dense, np.full(2 * rows, 6.0))
+    assert (made is not None) == found
+    if made is not None:
+        assert kept(dense, made[0])
+
+
+def test_a_change_that_grows_beyond_all_numbers_is_given_up() -> None:
+    dense = np.array([[1, -(2**10)]])
+    assert near(dense, np.array([1.0, 2.0**40])) == ([2**50, 2**40], 1)
+    assert near(dense, np.array([1.0, 2.0**41])) is None
