@@ -229,6 +229,9 @@ def test_elimination_that_fills_in_or_grows_too_far_is_given_up() -> None:
     assert _eliminate(*compressed(grows), none[:2], 3, 99, 19) is None
     far = np.array([1024 * 20, 0])
     assert _eliminate(*compressed(np.array([[1, 1]])), far[:1], 2, 99, 20) is not None
+    both = compressed(np.array([[1, 0], [1, 1]]))
+    assert _eliminate(*both, np.array([1, 1024 * 20 + 1]), 2, 99, 20) is not None
+    assert _eliminate(*both, np.array([1, 1024 * 20 + 2]), 2, 99, 20) is None
 
 
 def test_hard_rows_are_solved_in_rationals_or_contradict_each_other() -> None:
