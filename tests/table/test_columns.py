@@ -248,3 +248,13 @@ def test_a_table_may_have_as_many_rows_as_are_possible(monkeypatch: pytest.Monke
         table_from_columns(columns, Reading())
     with pytest.raises(InputError, match="has no cells"):
         table_from_columns({"r": [], "value": []}, Reading())
+
+
+def test_large_levels_are_taken_to_the_last_unit() -> None:
+    far = 7 * 10**12 + 1
+    made = table(
+        value=[10**13, 25, 31, 47], lower=[far, "", "", ""], upper=[far + 1, "", "", ""], sliding=[2 * far, "", "", ""]
+    )
+    found = [int(level[0]) // made.scale for level in (made.levels.lower, made.levels.upper, made.levels.sliding)]
+    assert found == [far, far + 1, 2 * far]
+    assert {level.dtype for level in vars(made.levels).values()} == {np.dtype(np.int64)}

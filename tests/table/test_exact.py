@@ -161,3 +161,10 @@ def test_endless_floats_are_bounds_and_no_values() -> None:
         bounds = decimals(np.array([1.5, sign * np.inf, np.nan]), "ub", infinite=True)
         assert bounds.scaled(1).tolist() == [15, sign * INFINITE, 0]
         assert bounds.present.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("text", ["1e30", "-1e30", "9e99999", "1e999999999"])
+def test_numbers_beyond_all_digits_are_refused_before_they_are_written_out(text: str) -> None:
+    with pytest.raises(InputError, match="has too many digits") as fault:
+        decimals(["1", text], "value")
+    assert (fault.value.field, fault.value.cell) == ("value", 1)
