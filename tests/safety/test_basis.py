@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csc_array, csr_array
 
 from gpuga.safety import basis as module
-from gpuga.safety.basis import Basis, _confirmed, _integer_part, _lifted, _product
+from gpuga.safety.basis import Basis, _confirmed, _integer_part, _lifted, _product, narrow
 
 
 def solved(matrix: list[list[int]], right: list[int], solve: Callable[[np.ndarray], np.ndarray]) -> object:
@@ -94,3 +94,8 @@ def test_only_what_solves_every_equation_is_confirmed() -> None:
     assert _confirmed(matrix, 7 * good, 7, np.array([5, 6]))
     assert not _confirmed(matrix, good, 1, np.array([5, 7]))
     assert not _confirmed(matrix, good, 2, np.array([5, 6]))
+
+
+def test_one_number_that_is_too_wide_keeps_all_of_them_wide() -> None:
+    for numbers in ([2**61, 0], [0, -(2**61)], [5, 2**70, -5]):
+        assert narrow(np.array(numbers, dtype=object)).dtype == object

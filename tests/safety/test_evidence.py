@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from gpuga.safety.audit import _falls_short
 from gpuga.safety.evidence import Evidence, Rule
 from gpuga.safety.model import AttackerModel
 from gpuga.safety.witness import Witnesses, together, witness_of
@@ -151,3 +152,12 @@ def test_a_level_of_nothing_must_be_exceeded_in_the_strict_reading() -> None:
         assert rule.rise.tolist() == [0, -1, -1, -1]
         assert rule.short(np.zeros(CELLS, np.int64), rule.rise).tolist()[:3] == short
         assert not rule.short(np.ones(CELLS, np.int64), rule.rise).any()
+
+
+def test_a_level_of_one_unit_is_part_of_a_proof_and_of_nothing_is_refuted_where_it_must_be_exceeded() -> None:
+    shown = shown_of(line(lower=1, upper=1))
+    shown.offer(together([shift(5, 0, 1), shift(-6, 0, 1)]))
+    assert listed(shown) == {(0, 1): 5, (0, -1): 6}
+    for direction in (1, -1):
+        assert _falls_short(shown_of(line(), strict=True), 0, {direction: Fraction(0)})
+        assert not _falls_short(shown_of(line()), 0, {direction: Fraction(0)})

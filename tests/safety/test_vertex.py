@@ -275,6 +275,8 @@ def test_amounts_stand_over_one_denominator() -> None:
     assert wide.dtype == object
     narrow, _ = _over_one_denominator(1, {0: Fraction(2**60 - 1)})
     assert narrow.dtype == np.int64
+    mixed, _ = _over_one_denominator(2, {0: Fraction(2**60)})
+    assert mixed.dtype == object
     tiny, over = _over_one_denominator(1, {0: Fraction(1, 2**60)})
     assert (tiny.dtype, over) == (object, 2**60)
 
