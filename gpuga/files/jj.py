@@ -134,11 +134,9 @@ def _positions(index: list[str]) -> dict[str, int]:
     if len(position) < len(index):
         twice = next(at for at, text in enumerate(index) if position[text] != at)
         raise InputError("the same cell occurs twice", field="index", cell=position[index[twice]])
-    if "".join(index).isascii() and all(map(str.isdigit, index)):
-        return position
-    for at, text in enumerate(index):
-        if not (text.isascii() and text.isdigit()):
-            raise InputError("is not an index", field="index", cell=at)
+    if not ("".join(index).isascii() and all(map(str.isdigit, index))):
+        bad = next(at for at, text in enumerate(index) if not (text.isascii() and text.isdigit()))
+        raise InputError("is not an index", field="index", cell=bad)
     return position
 
 

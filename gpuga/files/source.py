@@ -19,8 +19,8 @@ _COMPRESSED = {
 }
 
 
-def check_regular(path: Path) -> int:
-    """The size of a file that exists, is a plain file and is not empty or huge; else one sentence."""
+def check_regular(path: Path) -> None:
+    """Refuse, in one sentence, what does not exist, is no plain file, or is empty or huge."""
     try:
         info = path.stat()
     except FileNotFoundError:
@@ -35,7 +35,6 @@ def check_regular(path: Path) -> int:
         raise InputError("is empty", path=path)
     if info.st_size > MOST_BYTES:
         raise InputError(f"is larger than {MOST_BYTES // 2**30} GiB", path=path)
-    return info.st_size
 
 
 def read_text(path: Path) -> str:

@@ -40,7 +40,7 @@ def exact_near(
     if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) * parts >= 2**52:
         return None
     moving = x != 0
-    made = _completed(x * parts, np.zeros(len(x), np.int64), moving, start, index, coef)
+    made = _completed(x * parts, moving, start, index, coef)
     return None if made is None else (made[0], made[1] * parts)
 
 
@@ -85,17 +85,16 @@ def eliminated(
 
 def _completed(
     x: NDArray[np.float64],
-    nearest: Ints,
     open_: NDArray[np.bool_],
     start: NDArray[np.int32],
     index: NDArray[np.int32],
     coef: Ints,
 ) -> tuple[NDArray[np.generic], int] | None:
-    """`nearest` with its open components solved for, near `x`."""
+    """Zeros with their open components solved for, near `x`."""
     unknown = np.flatnonzero(open_)
     if not len(unknown):
-        return nearest, 1
-    rows = _system(nearest, open_, start, index, coef)
+        return np.zeros(len(x), np.int64), 1
+    rows = _system(open_, start, index, coef)
     pivots = _eliminate(*rows, len(unknown), MOST_ENTRIES, LARGEST_ENTRY)
     if pivots is None:
         return None
@@ -112,22 +111,19 @@ def _completed(
         whole = _back(begin, column, value, right, pivot, easy, guess, LARGEST_ENTRY)
         if whole is None:
             return None
-        amounts = nearest.copy()
+        amounts = np.zeros(len(x), np.int64)
         amounts[unknown] = whole
         return amounts, 1
     parts = _back_in_rationals(begin, column, value, right, pivot, easy.tolist(), x[unknown], solved)
-    return _over_one_denominator(nearest, dict(zip(unknown.tolist(), parts, strict=True)))
+    return _over_one_denominator(len(x), dict(zip(unknown.tolist(), parts, strict=True)))
 
 
 def _system(
-    nearest: Ints, open_: NDArray[np.bool_], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
+    open_: NDArray[np.bool_], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
 ) -> tuple[Ints, NDArray[np.int32], Ints, Ints]:
-    """The equations in which open components occur, shortest first, the known ones on the right-hand side."""
-    column = np.repeat(np.arange(len(nearest)), np.diff(start))
-    known = np.where(open_, 0, nearest)
+    """The equations in which open components occur, shortest first; all others are zero, and so are the right sides."""
+    column = np.repeat(np.arange(len(open_)), np.diff(start))
     lines = int(index.max()) + 1
-    total = np.zeros(lines, np.int64)
-    np.add.at(total, index, coef * known[column])
     kept = open_[column]
     line = index[kept]
     length = np.bincount(line, minlength=lines)
@@ -137,7 +133,7 @@ def _system(
     by_row = np.argsort(rank[line], kind="stable")
     number = np.cumsum(open_) - 1
     begin = np.concatenate([[0], np.cumsum(length[order])])
-    return begin, number[column[kept]][by_row].astype(np.int32), coef[kept][by_row], -total[order]
+    return begin, number[column[kept]][by_row].astype(np.int32), coef[kept][by_row], np.zeros(lines, np.int64)
 
 
 @compiled
@@ -332,9 +328,10 @@ def _back_in_rationals(
     return [Fraction(part) for part in parts]
 
 
-def _over_one_denominator(nearest: Ints, parts: dict[int, Fraction]) -> tuple[NDArray[np.generic], int]:
+def _over_one_denominator(count: int, parts: dict[int, Fraction]) -> tuple[NDArray[np.generic], int]:
+    """So many numbers, zero where there is no part, over the denominator that the parts share."""
     denominator = lcm(*(p.denominator for p in parts.values()))
-    amounts = [a * denominator for a in nearest.tolist()]
+    amounts = [0] * count
     for j, part in parts.items():
         amounts[j] = part.numerator * (denominator // part.denominator)
     if max(abs(a) for a in amounts) < 2**60 and denominator < 2**60:

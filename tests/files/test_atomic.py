@@ -139,3 +139,45 @@ def test_a_named_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
     write_whole(pipe, "content")
     assert reader.communicate()[0] == b"content"
     assert pipe.is_fifo()
+
+
+def test_long_names_and_any_letters_are_written(tmp_path: Path) -> None:
+    path = tmp_path / ("ä" * 110 + ".csv")  # 224 bytes of at most 255
+    write_whole(path, "grün\n")
+    assert path.read_bytes() == "grün\n".encode()
+    write_whole(path, b"\x00\xff")
+    assert path.read_bytes() == b"\x00\xff"
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_result_lies_beside_its_target_under_a_hidden_name_until_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[str, bytes, int]] = []
+    taken = os.replace
+
+    def noted(part: Path, target: Path) -> None:
+        seen.append((part.name, part.read_bytes(), part.stat().st_mode & 0o777))
+        assert part.parent == target.parent
+        taken(part, target)
+
+    monkeypatch.setattr(atomic.os, "replace", noted)
+    before = os.umask(0o022)
+    try:
+        write_together([(tmp_path / "one.csv", "1"), (tmp_path / "two.csv", "2")])
+    finally:
+        os.umask(before)
+    assert [(name.startswith((".one.csv.", ".two.csv.")), name.endswith(".part")) for name, _, _ in seen] == [
+        (True, True)
+    ] * 2
+    assert [(content, mode) for _, content, mode in seen] == [(b"1", 0o644), (b"2", 0o644)]
+
+
+def test_devices_come_before_any_name_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(*_: object) -> None:
+        raise InputError("cannot be written (Broken pipe)")
+
+    monkeypatch.setattr(atomic, "_write_device", closed)
+    with pytest.raises(InputError, match="Broken pipe"):
+        write_together([(tmp_path / "one.csv", "1"), ("/dev/null", "2")])
+    assert not list(tmp_path.iterdir())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,16 @@ def test_a_csv_file_says_all_that_there_is_to_say(tmp_path: Path) -> None:
 def test_columns_that_say_nothing_are_left_out(tmp_path: Path) -> None:
     write_csv(table_from_array([5, 6], names=["r"]), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "r,value,status,lower,upper\n1,5,s,,\n2,6,s,,\nTotal,11,s,,\n"
+    plain = table_from_array([5, 6], names=["r"])
+    for name, column, texts in (
+        ("weight", plain.weight + (np.arange(3) == 1) * plain.weight_scale, ["5", "7", "11"]),
+        ("lb", (np.arange(3) == 1) * plain.scale, ["0", "1", "0"]),
+        ("ub", np.where(np.arange(3) == 2, 20 * plain.scale, INFINITE), ["inf", "inf", "20"]),
+    ):
+        write_csv(replace(plain, **{name: column}), tmp_path / "t.csv")  # one cell is enough to write the column
+        rows = [line.split(",") for line in (tmp_path / "t.csv").read_text().splitlines()]
+        assert rows[0] == ["r", "value", "status", "lower", "upper", name]
+        assert [row[-1] for row in rows[1:]] == texts
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jj"])

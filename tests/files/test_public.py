@@ -5,14 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpuga.cli.main import run
-from gpuga.files.public import FORMULA, public_content
+from gpuga.errors import InputError
+from gpuga.files.public import FORMULA, _note_order, check_public, public_content, safe_labels
 from gpuga.files.read import read_source
 
 TABLE = """\
@@ -159,6 +164,11 @@ def test_a_dimension_called_flag_leaves_no_room_for_the_flags(tmp_path: Path) ->
     table.write_text(BOX.format("a").replace("r,c,", "flag,c,"))
     (tmp_path / "p.csv").write_text(ALL)
     assert publish(table) == 2
+    source = read_source(table, dimensions=["flag"])
+    for name in ("public.csv", "public.parquet"):
+        with pytest.raises(InputError, match="a dimension called flag leaves no name for the flags") as fault:
+            public_content(source, source.table.forced, name)
+        assert fault.value.path == table
 
 
 def test_a_group_is_not_published(tmp_path: Path) -> None:
@@ -211,3 +221,56 @@ def test_no_label_at_all_is_a_formula_and_none_is_lost(names: list[str], tmp_pat
     rows = list(csv.reader(io.StringIO(content, newline="")))[1 : len(names) + 1]
     assert not any(row[0].startswith(FORMULA) for row in rows)
     assert all(row[0] in (name.strip(), f"'{name.strip()}") for row, name in zip(rows, names, strict=True))
+
+
+def order_is_noted(values: list[int], hidden: int = 0) -> bool:
+    table: Any = SimpleNamespace(value=np.array([*values, 99, 1, 50]), given=len(values))  # added totals do not count
+    suppressed = np.arange(len(table.value)) == hidden
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        _note_order(table, suppressed)
+    return any("sorted by value" in str(one.message) for one in said)
+
+
+def test_an_order_by_value_is_noted_whichever_way_it_runs() -> None:
+    assert order_is_noted([1, 2, 3, 4])
+    assert order_is_noted([4, 3, 2, 1])
+    assert order_is_noted([1, 2, 2, 3, 4])
+    assert order_is_noted([9, 7, 7, 5, 3])
+    assert not order_is_noted([1, 2, 3])
+    assert not order_is_noted([1, 2, 2, 3, 3])
+    assert not order_is_noted([1, 2, 4, 3])
+    assert not order_is_noted([2, 1, 3, 4])
+    assert not order_is_noted([9, 10, 7, 5, 3])
+    assert not order_is_noted([3, 5, 7, 6, 9])
+    assert not order_is_noted([1, 2, 3, 4], hidden=-1)  # nothing is suppressed
+
+
+@pytest.mark.parametrize(
+    ("flag", "good"),
+    [("c", True), ("x" * 20, True), ("x" * 21, False), (" ", False), ("", False), ("=c", False), ("c=", True),
+     ("a b", True), ("c\n", False), ("@", False), ("'c", True)],
+)  # fmt: skip
+def test_a_flag_is_one_to_twenty_printable_characters_and_no_formula(flag: str, good: bool) -> None:
+    if good:
+        check_public("p.csv", flag)
+        check_public("p.PARQUET", flag)
+    else:
+        with pytest.raises(InputError, match="is no flag") as fault:
+            check_public("p.csv", flag)
+        assert fault.value.field == "--flag"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("p.jj", r"\.jj"), ("p", "a file of no kind"), ("p.tsv", r"\.tsv")])
+def test_public_tables_are_of_two_kinds(name: str, kind: str) -> None:
+    with pytest.raises(InputError, match=rf"written as \.csv or \.parquet, not as {kind}"):
+        check_public(name, "c")
+
+
+def test_labels_are_made_safe_and_told_apart() -> None:
+    path = Path("t.csv")
+    assert safe_labels(["=a", "b", "'c"], path, "r") == ["'=a", "b", "'c"]
+    assert safe_labels(("a", "a"), path, "r") == ["a", "a"]
+    with pytest.raises(InputError, match="differ in nothing but an apostrophe") as fault:
+        safe_labels(["=a", "'=a"], path, "r")
+    assert (fault.value.path, fault.value.field) == (path, "r")

@@ -9,7 +9,7 @@ import pytest
 
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
-from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, ZOOM, Attacker, Reach, _float, _floats
+from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, ROUNDS, ZOOM, Attacker, Reach, _float, _floats
 from gpuga.safety.witness import Witnesses, hold, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.builders import table_from_array
@@ -383,3 +383,230 @@ def test_a_cell_that_cannot_move_has_no_witness_though_others_move() -> None:
     found = attacker.reach(0, 1, 1)
     assert (found.attained, found.witness, found.bound) == (0, None, 0)
     assert attacker.reach(2, 1, 1).attained == 3
+
+
+def one_behind_another(value: int, lacking: list[int]) -> Attacker:
+    """The first cell equals each of the others; they may double, but for so many units."""
+    count = len(lacking) + 1
+    cells = np.array([[0, other] for other in range(1, count)], np.int32).ravel()
+    rows = np.zeros(count - 1, np.int64)
+    lines = Lines(np.arange(0, 2 * count - 1, 2), cells, np.array([1, -1] * (count - 1)), rows)
+    ub = np.append([INFINITE], 2 * value - np.array(lacking))
+    status = (np.arange(count) == 0).astype(np.uint8)
+    table = Table.build(np.full(count, value), lines, ub=ub, status=status, levels=levels([value] + [0] * (count - 1)))
+    return everything(table)
+
+
+@pytest.mark.parametrize("value", [10**6, 10**14, 10**16])
+def test_a_unit_that_the_solvers_floats_do_not_show_is_seen_in_the_magnified_program(value: int) -> None:
+    magnified = 0
+    for lacking in ([0, 1], [1, 0], [2, 1, 0], [2, 0, 1]):
+        attacker = one_behind_another(value, lacking)
+        found = attacker.reach(0, 1, 1)
+        assert found.attained == found.bound == value - max(lacking)
+        magnified += attacker.solves > 1
+        # afterwards the program is what it was
+        assert attacker.reach(0, -1, 1).attained == value
+        again = attacker.reach(0, 1, 1)
+        assert again.attained == again.bound == value - max(lacking)
+    assert (magnified > 0) == (value > 10**6)
+
+
+class Prophecy:
+    """A vertex that says what it is told to."""
+
+    def __init__(self, moved: int | None, proven: int | Fraction | None, priced: bool) -> None:
+        self.moved, self.proven, self.priced = moved, proven, priced
+
+    def point(self) -> tuple[np.ndarray, int] | None:
+        return None if self.moved is None else (np.array([self.moved, -self.moved]), 1)
+
+    def reduced(self, column: int, direction: int) -> tuple[np.ndarray, int] | None:
+        return (np.array([0, 1]), 1) if self.priced else None
+
+    def bound_of(self, priced: object) -> Fraction | None:
+        return None if self.proven is None else Fraction(self.proven)
+
+
+class Foretold(Attacker):
+    """An attacker whose rounds are told beforehand: what each vertex reaches and proves, or a status instead."""
+
+    def __init__(self, *rounds: Status | tuple[int | None, int | Fraction | None] | tuple[int, None, bool]) -> None:
+        super().__init__(one_line([1, 1], [50, 50]), np.ones(2, bool))
+        self.rounds, self.magnified, self.allowed = list(rounds), 0, []
+
+    def _solve(self, seconds: float) -> Answer:
+        self.solves += 1
+        self.allowed.append(seconds)
+        status = self.rounds[0] if isinstance(self.rounds[0], Status) else Status.OPTIMAL
+        return Answer(status, 0.0, np.zeros(2), np.zeros(0))
+
+    def _vertex(self, program: object) -> Prophecy:  # type: ignore[override]
+        moved, proven, *priced = self.rounds.pop(0)  # type: ignore[misc]
+        return Prophecy(moved, proven, not priced)
+
+    def _magnify(self, program: object, point: object, priced: object, zoom: float) -> float:  # type: ignore[override]
+        self.magnified += 1
+        return zoom
+
+    def settled(self, goal: int | None = None, seconds: float = 9.0) -> tuple[Fraction, Fraction | None, bool]:
+        found = self._settled(self._program(), 0, 1, goal, seconds)
+        assert (found.witness is None) == (found.attained == 0)
+        return found.attained, found.bound, found.unbounded
+
+
+def test_a_program_is_solved_again_until_its_bound_is_reached() -> None:
+    for rounds, expected, solves in [
+        ([(7, 7)], (7, 7, False), 1),
+        ([(3, 7), (7, 9)], (7, 7, False), 2),
+        ([(7, 9), (3, 7)], (7, 7, False), 2),
+        ([(3, None), (2, 8), (4, None), (4, 5), (5, 6)], (5, 5, False), 5),
+        ([(0, 5), (5, 5)], (5, 5, False), 2),
+        ([(8, Fraction(17, 2)), (8, 8)], (8, 8, False), 2),
+    ]:
+        attacker = Foretold(*rounds)
+        assert attacker.settled() == expected
+        assert attacker.solves == solves
+        assert attacker.magnified == solves - 1
+        assert not attacker.rounds
+
+
+def test_a_goal_that_is_reached_or_out_of_reach_ends_the_rounds() -> None:
+    for rounds, expected, solves in [
+        ([(7, None)], (7, None, False), 1),
+        ([(8, None)], (8, None, False), 1),
+        ([(5, 6)], (5, 6, False), 1),
+        ([(5, Fraction(13, 2)), (5, 6)], (5, 6, False), 2),
+        ([(6, 7), (7, None)], (7, 7, False), 2),
+    ]:
+        attacker = Foretold(*rounds)
+        assert attacker.settled(goal=7) == expected
+        assert attacker.solves == solves
+
+
+def test_what_was_shown_before_a_round_without_an_answer_counts() -> None:
+    for last in (Status.TIME_LIMIT, Status.FAILED, Status.INFEASIBLE, Status.UNBOUNDED):
+        assert Foretold((3, 7), last).settled() == (3, 7, False)
+    assert Foretold((3, 7), (None, None)).settled() == (3, 7, False)
+    unpriced = Foretold((3, 7), (5, None, False))
+    assert unpriced.settled() == (5, 7, False)
+    assert unpriced.magnified == 1
+    assert Foretold(Status.UNBOUNDED).settled() == (0, None, True)
+    assert Foretold(Status.TIME_LIMIT).settled() == (0, None, False)
+    assert Foretold((None, None)).settled() == (0, None, False)
+
+
+def test_a_program_is_magnified_a_few_times_and_not_after_the_time_is_up() -> None:
+    attacker = Foretold(*[(3, 7)] * 20)
+    assert attacker.settled(seconds=9.0) == (3, 7, False)
+    assert attacker.solves == ROUNDS
+    assert all(0 < seconds <= 9.0 for seconds in attacker.allowed)
+    late = Foretold(*[(3, 7)] * 20)
+    late.expired = lambda: True
+    assert late.settled() == (3, 7, False)
+    assert (late.solves, late.magnified) == (1, 0)
+
+
+def test_cells_that_need_little_come_first_where_not_all_can_move() -> None:
+    """Ten units for two cells: the one that needs one of them gets what it needs."""
+    for small in (0, 1):
+        attacker = everything(one_line([1, 1, 1], [100, 100, 10], lb=np.array([99, 99, 0])))
+        need = np.array([100, 100])
+        need[small] = 1
+        found = moves(attacker.shared(np.array([0, 1]), np.array([1, 1], np.int8), need, 10.0))
+        assert (found[small], found[1 - small], found[2]) == (2, 8, -10)
+
+
+@pytest.mark.parametrize(("coefficient", "solves"), [(8, 1), (9, 2)])
+def test_a_whole_change_is_first_looked_for_among_small_ones(coefficient: int, solves: int) -> None:
+    for direction in (1, -1):
+        attacker = everything(one_line([1, -coefficient], [500, 7]))
+        found = attacker.whole_reach(1, direction, 1, NOTHING)
+        assert found.attained == 1
+        assert moves(found.witness) == {0: direction * coefficient, 1: direction}
+        assert attacker.solves == solves
+
+
+def test_a_question_in_whole_numbers_has_limits_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Model, float, int]] = []
+
+    def noted(model: Model, seconds: float, nodes: int) -> Answer:
+        asked.append((model, seconds, nodes))
+        return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+
+    monkeypatch.setattr("gpuga.safety.attacker.solve_whole", noted)
+    attacker = everything(TWICE)
+    for seconds in (3.0, 5.0, 99.0):
+        found = attacker._in_whole(1, 1, 4, 10, seconds)
+        assert (found.attained, found.witness, found.bound) == (0, None, None)
+    assert [(seconds, nodes) for _, seconds, nodes in asked] == [(3.0, 2000), (5.0, 2000), (5.0, 2000)]
+    model = asked[0][0]
+    assert model.maximise
+    assert (model.lower.tolist(), model.upper.tolist()) == ([-5.0, 4.0], [6.0, 10.0])
+    assert model.cost.tolist() == [0.0, -1.0]  # no further than is asked
+    assert (model.row_lower.tolist(), model.row_upper.tolist()) == ([0.0], [0.0])
+    attacker._in_whole(1, -1, 4, 10, 9.0)
+    assert (asked[-1][0].lower.tolist(), asked[-1][0].upper.tolist()) == ([-5.0, -10.0], [6.0, -4.0])
+    assert asked[-1][0].cost.tolist() == [0.0, 1.0]
+    attacker._in_whole(1, -1, None, 10, 9.0)
+    assert asked[-1][0].cost.tolist() == [0.0, -1.0]  # as far as it goes
+
+
+def test_the_answer_of_an_integer_program_is_read_from_where_it_began() -> None:
+    attacker = everything(TWICE)
+
+    def read(x: list[float], base: list[int], direction: int, proven: bool) -> tuple[Fraction, bool, Fraction | None]:
+        answer = Answer(Status.OPTIMAL, 0.0, np.array(x), np.zeros(0))
+        found = attacker._whole_answer(answer, np.array(base), 1, direction, proven)
+        return found.attained, found.witness is not None, found.bound
+
+    assert read([1.0000001, 1.9999999], [2, 4], 1, True) == (6, True, 6)
+    assert read([1, 2], [2, 4], 1, False) == (6, True, None)
+    assert read([-1, -2], [-2, -4], -1, True) == (6, True, 6)
+    assert read([0, 0], [0, 0], 1, True) == (0, False, 0)
+    assert read([0, 0], [0, 0], 1, False) == (0, False, None)
+    assert read([1, 1], [0, 0], 1, True) == (0, False, None)  # no point of the equation
+    assert read([], [0, 0], 1, True) == (0, False, None)
+    # drawn back into its bounds it is no whole move
+    odd = everything(one_line([2, -1], [10, 20], ub=np.array([99, 25])))
+    answer = Answer(Status.OPTIMAL, 0.0, np.array([4.0, 8.0]), np.zeros(0))
+    assert odd._whole_answer(answer, np.zeros(2, np.int64), 1, 1, True).witness is None
+
+
+def test_whole_moves_near_a_linear_one_are_looked_for_in_a_fixed_neighbourhood() -> None:
+    assert FARTHEST_NEAR == 65_536
+    assert FARTHEST_WHOLE == 2_147_483_648
+
+
+def test_every_question_in_whole_numbers_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[float] = []
+
+    def noted(model: Model, seconds: float, nodes: int) -> Answer:
+        allowed.append(seconds)
+        return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+
+    monkeypatch.setattr("gpuga.safety.attacker.solve_whole", noted)
+    attacker = everything(TWICE)
+    start = Reach(Fraction(1, 2), witness_of(np.array([0, 1], np.int32), np.array([1, 2]), 4), None)
+    for need, asked in ((None, 2), (3, 4)):
+        allowed.clear()
+        attacker.whole_reach(1, 1, need, start, 3.0)
+        assert len(allowed) == asked
+        assert all(0 < seconds <= 3.0 for seconds in allowed)
+
+
+def test_rows_and_bounds_are_put_back_after_a_program_was_magnified() -> None:
+    class Moved(Foretold):
+        def _magnify(self, program: object, point: object, priced: object, zoom: float) -> float:  # type: ignore[override]
+            everywhere = np.arange(2, dtype=np.int32)
+            self._open().set_rows(np.full(1, 5.0), np.full(1, 5.0))
+            self._open().set_bounds(everywhere, np.full(2, -1.0), np.full(2, 8.0))
+            return super()._magnify(program, point, priced, zoom)
+
+    for rounds in ([(3, 7), (7, 7)], [(3, 7), Status.TIME_LIMIT]):
+        attacker = Moved(*rounds)  # type: ignore[arg-type]
+        attacker.settled()
+        assert attacker.magnified == 1
+        attacker._price({0: 1.0})
+        answer = attacker._open().solve()
+        assert answer.x.tolist() == [50.0, -50.0]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuga.context import Clock, Context
+from gpuga.context import Clock, Context, Silent
 from gpuga.errors import InputError
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.audit import (
@@ -17,6 +17,7 @@ from gpuga.safety.audit import (
     _by_flow,
     _farthest,
     _reported,
+    _short_by_propagation,
     _together,
     audit,
     check_pattern,
@@ -107,7 +108,7 @@ def test_changes_that_settle_next_to_nothing_are_ended_soon() -> None:
     table = pairs(lb=np.full(CELLS, 19))
     attacker = Questions(table, [shift(1, 0)] * 9)
     assert _together(attacker, evidence_of(table), Context(), EVERY) == EVERY
-    assert len(attacker.asked) == PATIENCE
+    assert len(attacker.asked) == PATIENCE == 3
 
 
 def test_nothing_is_asked_when_the_time_is_up() -> None:
@@ -229,3 +230,108 @@ def test_changes_that_settle_some_cells_each_go_on_as_long_as_there_are_many() -
     attacker = Questions(table, [shift(4, first) for first in range(0, cells, 2)])
     assert _together(attacker, evidence_of(table), Context(), list(range(cells))) == list(range(12, cells))
     assert [len(asked) for asked, _, _ in attacker.asked] == [16, 14, 12, 10, 8, 6]
+
+
+class Noted(Silent):
+    """Progress that notes the stages and how many steps each has made."""
+
+    def __init__(self) -> None:
+        self.stages: list[list[object]] = []
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        self.stages.append([name, total, 0])
+
+    def advance(self, steps: int = 1, **figures: float | int | str) -> None:
+        self.stages[-1][2] += steps  # type: ignore[operator]
+
+
+def threes(count: int) -> Table:
+    """Pairs with coefficients of 3, which keep boxes and flows away; the first cells are sensitive."""
+    start, cells = np.arange(0, CELLS + 1, 2), np.arange(CELLS, dtype=np.int32)
+    lines = Lines(start, cells, np.array([1, 3] * (CELLS // 2)), np.full(CELLS // 2, 80))
+    level, status = np.where(cells < count, 4, 0), (cells < count).astype(np.uint8)
+    return Table.build(np.full(CELLS, 20), lines, status=status, levels=Levels(level, level, 0 * level))
+
+
+@pytest.mark.parametrize("count", [FEW - 2, CELLS])
+def test_progress_counts_every_cell_once(count: int) -> None:
+    table = threes(count)
+    noted = Noted()
+    found = judge(table, np.ones(CELLS, bool), AttackerModel(), intervals=True, context=Context(progress=noted))
+    assert found.safe
+    assert noted.stages == [["attacker", count, count], ["intervals", CELLS, CELLS]]
+    assert found.solves > 0
+
+
+def test_an_attacker_of_whole_numbers_is_asked_for_a_whole_move_where_the_linear_one_is_none() -> None:
+    """2 x = 3 y: y moves by twos. A level of 3 lies within the linear move, and only a move by 4 shows it."""
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([2, -3]), np.zeros(1, np.int64))
+    level = np.array([0, 3])
+    for room, whole, safe in ((6, False, True), (6, True, True), (5, False, True), (5, True, False), (4, False, False)):
+        table = Table.build(
+            np.array([30, 20]),
+            lines,
+            status=np.array([0, 1], np.uint8),
+            ub=np.array([30 + room, 99]),
+            levels=Levels(0 * level, level, 0 * level),
+        )
+        shown = evidence_of(table, whole=whole)
+        refuted = _ask(Attacker(table, np.ones(2, bool)), shown, 1, [1], Clock())
+        assert shown.settled(1) == safe
+        assert refuted is (room == 4) or whole
+        verdict = judge(table, np.ones(2, bool), AttackerModel(whole=whole))
+        assert verdict.safe == safe
+
+
+def test_cells_are_asked_until_the_time_is_up() -> None:
+    class Looks(Clock):
+        def __init__(self, looks: int) -> None:
+            super().__init__()
+            self.looks = looks
+
+        def expired(self) -> bool:
+            self.looks -= 1
+            return self.looks < 0
+
+    table, every = threes(FEW - 1), np.ones(CELLS, bool)
+    judge(table, every, AttackerModel())  # what is found out about the table once is known by now
+    found = [judge(table, every, AttackerModel(), context=Context(clock=Looks(looks))) for looks in range(20)]
+    assert found[0].solves == 0
+    assert found[0].undecided == found[0].unsafe == tuple(range(FEW - 1))
+    assert found[-1].safe
+    assert any(0 < len(verdict.undecided) < FEW - 1 for verdict in found)
+    assert all(verdict.undecided == verdict.unsafe for verdict in found)
+
+
+def test_what_propagation_refutes_is_not_asked() -> None:
+    table = pairs(status=np.array([1, 0] * 5))
+    alone = np.arange(CELLS) % 2 == 0  # each alone in its line
+    verdict = judge(table, alone, AttackerModel())
+    assert verdict.unsafe == (0, 2, 4, 6, 8)
+    assert verdict.undecided == ()
+    assert verdict.solves == 0
+    tight = pairs(ub=np.full(CELLS, 23))
+    assert judge(tight, np.ones(CELLS, bool), AttackerModel()).solves == 0
+
+
+@pytest.mark.parametrize(
+    ("strict", "room", "short"), [(False, 4, False), (False, 3, True), (True, 4, True), (True, 5, False)]
+)
+def test_propagation_refutes_what_falls_short_either_way(strict: bool, room: int, short: bool) -> None:
+    every = np.ones(CELLS, bool)
+    for bounds in ({"ub": np.full(CELLS, 20 + room)}, {"lb": np.full(CELLS, 20 - room)}):
+        table = pairs(**bounds)
+        rule = Evidence(table, every, AttackerModel(strict)).rule
+        assert _short_by_propagation(table, every, rule).all() == short
+        assert _short_by_propagation(table, every, rule).any() == short
+
+
+def test_a_linear_move_that_is_whole_needs_no_integer_program() -> None:
+    table = pairs()
+    solves = []
+    for whole in (False, True):
+        shown, attacker = evidence_of(table, whole=whole), Attacker(table, np.ones(CELLS, bool))
+        assert not _ask(attacker, shown, 2, [2], Clock())
+        assert shown.settled(2)
+        solves.append(attacker.solves)
+    assert solves[0] == solves[1] <= 2

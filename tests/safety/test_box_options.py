@@ -8,6 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from gpuga.errors import OutOfTime
 from gpuga.safety.box_options import (
     FEW,
     LONGEST,
@@ -28,6 +29,8 @@ FOREST = Axis(8, ((6, (4, 5)), (4, (0, 1)), (7, (2, 3))))
 TWO_WAYS = Axis(6, ((0, (1, 2)), (0, (3, 4, 5))))
 SEVERAL = Axis(8, ((4, (0, 1, 2, 3)), (5, (0, 1)), (6, (1, 2)), (7, (2, 3))))
 CHAIN = Axis(6, ((0, (1, 2)), (1, (3, 4)), (0, (3, 5))))
+HALVES = Axis(10, ((3, (0, 1)), (4, (1, 2)), (5, (0, 2)), (6, (3, 4, 5)), (7, (8, 9)), (6, (7,))))
+"""Twice the sum of three codes is the sum of two others: what follows from one of those are halves."""
 
 
 def keeps(axis: Axis, change: dict[int, int]) -> bool:
@@ -134,7 +137,7 @@ def test_what_contains_a_simpler_change_is_dropped() -> None:
     assert _simplest([{2: 1}, {0: 1, 2: 1}, {0: 1, 1: 1}]) == [((2, 1),), ((0, 1), (1, 1))]
 
 
-@pytest.mark.parametrize("axis", [TREE, FOREST, TWO_WAYS, SEVERAL, CHAIN])
+@pytest.mark.parametrize("axis", [TREE, FOREST, TWO_WAYS, SEVERAL, CHAIN, HALVES])
 def test_a_free_code_that_moves_alone_takes_along_what_follows_from_it(axis: Axis) -> None:
     free, follows = _solved(axis, bool)
     dense = np.zeros((len(axis.families), axis.codes), np.int64)
@@ -154,3 +157,37 @@ def test_rows_are_combined_and_zeros_left_out() -> None:
     assert _combined({0: 1, 1: 2}, {1: 1, 2: -1}, 2) == {0: 1, 2: 2}
     assert _combined({0: 1}, {0: 1}, 1) == {}
     assert _combined({0: Fraction(1, 2)}, {1: 3}, Fraction(1, 3)) == {0: Fraction(1, 2), 1: -1}
+
+
+def test_changes_move_by_units_and_never_by_halves() -> None:
+    assert any(Fraction(by).denominator == 2 for moved in _solved(HALVES, bool)[1] for by in moved.values())
+    changes = _general_changes(HALVES, bool)
+    assert changes
+    for change in changes:
+        assert set(dict(change).values()) <= {1, -1}
+        assert keeps(HALVES, dict(change))
+
+
+def test_changes_of_an_axis_are_listed_until_the_time_is_up() -> None:
+    """One look at the clock for each family, one for every few hundred moves; trees need none."""
+    for looks in range(8):
+        left = [True] * looks
+
+        def expired(left: list[bool] = left) -> bool:
+            return not (left and left.pop())
+
+        if looks < len(SEVERAL.families) + 1:
+            with pytest.raises(OutOfTime):
+                options_of(SEVERAL, expired)
+        else:
+            assert len(options_of(SEVERAL, expired).code)
+    assert len(options_of(TREE, lambda: True).code)
+
+
+def test_a_family_that_is_said_twice_changes_nothing() -> None:
+    once, twice = (
+        Axis(6, ((0, (1, 2)), (1, (3, 4)), (0, (3, 5)))),
+        Axis(6, ((0, (1, 2)), (1, (3, 4)), (0, (3, 5)), (0, (1, 2)))),
+    )
+    assert _solved(twice, bool) == _solved(once, bool)
+    assert _general_changes(twice, bool) == _general_changes(once, bool)

@@ -12,6 +12,7 @@ from gpuga.safety.box_options import options_of
 from gpuga.safety.boxes import BoxGrid, BoxSearch, _with_groups, box_grid
 from gpuga.safety.tasks import Tasks, level_tasks
 from gpuga.safety.witness import together, witness_of
+from gpuga.table.builders import table_from_array
 from gpuga.table.crossing import Crossing, crossing_of
 from gpuga.table.generate import smith3d
 from gpuga.table.groups import with_groups
@@ -192,3 +193,51 @@ def test_groups_move_by_the_sum_of_their_members_and_have_no_box_of_their_own() 
     assert len(boxes) == 1
     search.suppress(np.array([n, 0]))
     search.publish(np.array([n]))
+
+
+def square() -> tuple[Table, BoxGrid]:
+    table = table_from_array([[10, 20], [30, 40]])
+    grid = box_grid(table)
+    assert grid is not None
+    return table, grid
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 256, 300])
+def test_any_number_of_boxes_is_found_in_order(count: int) -> None:
+    """Three hundred boxes of four cells are more than there is room for at first, and more than one portion."""
+    table, grid = square()
+    needs = 1 + np.arange(count) % 7
+    tasks = Tasks(np.zeros(count, np.int32), np.where(np.arange(count) % 2, -1, 1).astype(np.int8), needs)
+    hidden = np.arange(len(table)) < 9
+    for covered, boxes in (BoxSearch(grid, hidden).certify(tasks), BoxSearch(grid, hidden).protect(tasks)):
+        assert covered.tolist() == [True] * count
+        assert np.diff(boxes.start).tolist() == [4] * count
+        own = boxes.cell.reshape(count, 4) == 0
+        assert boxes.amount.reshape(count, 4)[own].tolist() == (tasks.direction * needs).tolist()
+        assert (np.abs(boxes.amount).reshape(count, 4) == needs[:, None]).all()
+        assert boxes.denominator.tolist() == [1] * count
+
+
+def test_boxes_are_given_in_portions_until_the_time_is_up() -> None:
+    table, grid = square()
+    count = 300
+    tasks = Tasks(np.zeros(count, np.int32), np.ones(count, np.int8), np.ones(count, np.int64))
+    for looks, expected in ((0, 0), (1, 128), (2, 256), (3, 300)):
+        left = [True] * looks
+        search = BoxSearch(grid, np.zeros(len(table), bool))
+        covered, boxes = search.protect(tasks, lambda left=left: not (left and left.pop()))
+        assert covered.tolist() == [True] * expected + [False] * (count - expected)
+        assert len(boxes) == expected
+
+
+def test_a_task_without_a_box_leaves_the_pattern_as_it_is_and_the_next_one_in_its_place() -> None:
+    table, grid = square()
+    cells = np.array([0, 0, 3, 0], np.int32)
+    tasks = Tasks(cells, np.array([-1, -1, 1, 1], np.int8), np.array([11, 10, 5, 21]))
+    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(tasks)
+    assert covered.tolist() == [False, True, True, True]  # the first holds but 10
+    assert len(boxes) == 3
+    assert [int(boxes.one(w)[1][boxes.one(w)[0] == c][0]) for w, c in enumerate((0, 3, 0))] == [-10, 5, 21]
+    nothing = Tasks(cells[:0], np.zeros(0, np.int8), np.zeros(0, np.int64))
+    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(nothing)
+    assert (len(covered), len(boxes)) == (0, 0)

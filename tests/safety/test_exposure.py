@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from gpuga.safety.audit import audit
-from gpuga.safety.exposure import exposure, initially_exposed
+from gpuga.safety.exposure import _lines_that_meet_twice, _safe_in_own_lines, exposure, initially_exposed
 from gpuga.safety.unpick import unpick
-from gpuga.table import INFINITE, Table
+from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.builders import table_from_frame
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_pattern, random_table
@@ -77,3 +78,100 @@ def test_unpicking_encloses_the_attackers_interval() -> None:
         for cell, (rise, fall) in intervals(table, suppressed, np.flatnonzero(suppressed).tolist()).items():
             assert rises[cell] >= INFINITE if rise is None else rises[cell] >= rise
             assert falls[cell] >= INFINITE if fall is None else falls[cell] >= fall
+
+
+def one_line(lower: int, upper: int, sliding: int, *, ub: int = 13, lb: int = 7) -> Table:
+    """Two hidden cells and their published total; the first is sensitive, the second moves as little as its bounds."""
+    lines = Lines(np.array([0, 3]), np.arange(3, dtype=np.int32), np.array([1, 1, -1]), np.zeros(1, np.int64))
+    first = np.array([1, 0, 0])
+    levels = Levels(lower * first, upper * first, sliding * first)
+    return Table.build(
+        np.array([10, 10, 20]),
+        lines,
+        status=np.array([1, 3, 0], np.uint8),
+        ub=np.array([INFINITE, ub, INFINITE]),
+        lb=np.array([0, lb, 0]),
+        levels=levels,
+    )
+
+
+@pytest.mark.parametrize(
+    ("levels", "strict", "exposed"),
+    [
+        ((3, 3, 0), False, False),
+        ((3, 3, 0), True, True),
+        ((4, 0, 0), False, True),
+        ((0, 4, 0), False, True),
+        ((2, 2, 0), True, False),
+        ((0, 0, 6), False, False),
+        ((0, 0, 7), False, True),
+        ((0, 0, 6), True, True),
+        ((0, 0, 5), True, False),
+    ],
+)
+def test_a_line_exposes_a_cell_whose_levels_or_width_it_does_not_leave(
+    levels: tuple[int, int, int], strict: bool, exposed: bool
+) -> None:
+    table = one_line(*levels)
+    assert initially_exposed(table, strict=strict).tolist() == ([0] if exposed else [])
+    assert exposure(table, strict=strict).exposed == ((0,) if exposed else ())
+
+
+def test_a_cell_that_may_move_without_end_one_way_is_wide_enough() -> None:
+    free_up = one_line(0, 0, 10**9, ub=13, lb=-INFINITE)  # the second may fall, so the first may rise
+    free_down = Table.build(
+        free_up.value, free_up.lines, status=free_up.status, ub=np.full(3, INFINITE), lb=np.array([-INFINITE, 7, 0]),
+        levels=free_up.levels,
+    )  # fmt: skip
+    for table in (free_up, free_down):
+        assert initially_exposed(table).tolist() == []
+        assert exposure(table).exposed == ()
+
+
+def twice_met() -> Table:
+    """Sum and difference of two hidden cells are published, twice over: only both lines together show a cell."""
+    cell = np.array([0, 1, 2, 0, 1, 3, 4, 5, 6, 4, 5, 7], np.int32)
+    coef = np.array([1, 1, -1, 1, -1, -1] * 2)
+    lines = Lines(np.arange(0, 13, 3), cell, coef, np.zeros(4, np.int64))
+    level = np.array([2, 0, 0, 0, 2, 0, 0, 0])
+    status = np.array([1, 3, 0, 0] * 2, np.uint8)
+    return Table.build(np.array([30, 10, 40, 20] * 2), lines, status=status, levels=Levels(level, level, 0 * level))
+
+
+def test_lines_that_meet_twice_are_taken_together_until_the_time_is_up() -> None:
+    table = twice_met()
+    assert initially_exposed(table).tolist() == [0, 4]
+    for looks, seen in ((0, []), (1, [0]), (2, [0, 4])):
+        left = [True] * looks
+        assert initially_exposed(table, expired=lambda left=left: not (left and left.pop())).tolist() == seen
+
+
+def test_only_lines_that_share_another_hidden_cell_are_taken_together() -> None:
+    table = twice_met()
+    assert _lines_that_meet_twice(table, table.forced) == [0, 4]
+    assert _lines_that_meet_twice(table, table.primary) == []  # the cells that they share are published
+    plain = one_line(1, 1, 0)
+    assert _lines_that_meet_twice(plain, plain.forced) == []
+    square = serpell_table()
+    assert _lines_that_meet_twice(square, square.forced) == []
+    none = Lines(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    alone = Table.build(np.array([5]), none, status=np.array([1], np.uint8), levels=Levels(*[np.ones(1, np.int64)] * 3))
+    assert _lines_that_meet_twice(alone, alone.forced) == []
+
+
+def test_levels_that_must_be_exceeded_are_so_in_a_cells_own_lines_too() -> None:
+    """Sum and double sum of two cells: together they leave the first as much room as one of them, 3 both ways."""
+    cell = np.array([0, 1, 2, 0, 1, 3], np.int32)
+    lines = Lines(np.array([0, 3, 6]), cell, np.array([1, 1, -1, 2, 2, -1]), np.zeros(2, np.int64))
+    for level, strict, exposed in ((3, False, False), (3, True, True), (2, True, False)):
+        levels = np.array([level, 0, 0, 0])
+        table = Table.build(
+            np.array([10, 10, 20, 40]),
+            lines,
+            status=np.array([1, 3, 0, 0], np.uint8),
+            ub=np.array([INFINITE, 13, INFINITE, INFINITE]),
+            lb=np.array([0, 7, 0, 0]),
+            levels=Levels(levels, levels, 0 * levels),
+        )
+        assert initially_exposed(table, strict=strict).tolist() == ([0] if exposed else [])
+        assert _safe_in_own_lines(table, 0, strict) is not exposed

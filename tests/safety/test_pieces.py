@@ -714,3 +714,27 @@ def test_a_level_of_nothing_asks_for_a_unit_where_levels_must_be_exceeded() -> N
     cells, direction = np.array([0, 0, 1]), np.array([1, -1, 1], np.int8)
     assert evidence_of(line_of(10, 10, levels=level)).asked(cells, direction).tolist() == [2, 0, 0]
     assert evidence_of(line_of(10, 10, levels=level), strict=True).asked(cells, direction).tolist() == [3, 1, 0]
+
+
+def test_a_basis_that_is_singular_has_no_vertex() -> None:
+    program = IntegerProgram(csc_array(np.array([[1, 2], [2, 4]], np.int64)), np.array([-3, -3]), np.array([3, 3]))
+    assert program.at(SolverBasis(np.array([BASIC, BASIC]), np.array([False, False]))) is None
+    assert program.at(SolverBasis(np.array([BASIC, AT_UPPER]), np.array([False, True]))) is not None
+
+
+def test_fractions_of_a_vertex_are_not_waited_for_when_the_time_is_up() -> None:
+    """Twice the first is three times the second: on a bound of 3 the first is nine halves, its price one half."""
+    program = IntegerProgram(csc_array(np.array([[2, -3]], np.int64)), np.array([-9, -3]), np.array([9, 3]))
+    basis = SolverBasis(np.array([BASIC, AT_UPPER]), np.array([False]))
+    late, early = program.at(basis, lambda: True), program.at(basis)
+    assert late is not None
+    assert early is not None
+    assert late.point() is None
+    assert late.reduced(0, 1) is None
+    point, priced = early.point(), early.reduced(0, 1)
+    assert point is not None
+    assert priced is not None
+    assert [Fraction(int(a), point[1]) for a in point[0]] == [Fraction(9, 2), 3]
+    assert [Fraction(int(a), priced[1]) for a in priced[0]] == [0, Fraction(3, 2)]
+    assert early.bound_of(priced) == Fraction(9, 2)
+    assert late.reduced(1, 1) is not None  # nothing basic is priced

@@ -229,6 +229,9 @@ def test_elimination_that_fills_in_or_grows_too_far_is_given_up() -> None:
     assert _eliminate(*compressed(grows), none[:2], 3, 99, 19) is None
     far = np.array([1024 * 20, 0])
     assert _eliminate(*compressed(np.array([[1, 1]])), far[:1], 2, 99, 20) is not None
+    both = compressed(np.array([[1, 0], [1, 1]]))
+    assert _eliminate(*both, np.array([1, 1024 * 20 + 1]), 2, 99, 20) is not None
+    assert _eliminate(*both, np.array([1, 1024 * 20 + 2]), 2, 99, 20) is None
 
 
 def test_hard_rows_are_solved_in_rationals_or_contradict_each_other() -> None:
@@ -265,22 +268,24 @@ def test_pivots_follow_from_fractions_already_solved() -> None:
 
 
 def test_amounts_stand_over_one_denominator() -> None:
-    amounts, denominator = _over_one_denominator(np.array([0, 0, 5]), {0: Fraction(1, 2), 1: Fraction(-2, 3)})
-    assert (amounts.tolist(), denominator) == ([3, -4, 30], 6)
+    amounts, denominator = _over_one_denominator(3, {0: Fraction(1, 2), 1: Fraction(-2, 3)})
+    assert (amounts.tolist(), denominator) == ([3, -4, 0], 6)
     assert amounts.dtype == np.int64
-    wide, _ = _over_one_denominator(np.array([0]), {0: Fraction(2**60)})
+    wide, _ = _over_one_denominator(1, {0: Fraction(2**60)})
     assert wide.dtype == object
-    narrow, _ = _over_one_denominator(np.array([0]), {0: Fraction(2**60 - 1)})
+    narrow, _ = _over_one_denominator(1, {0: Fraction(2**60 - 1)})
     assert narrow.dtype == np.int64
-    tiny, over = _over_one_denominator(np.array([0]), {0: Fraction(1, 2**60)})
+    mixed, _ = _over_one_denominator(2, {0: Fraction(2**60)})
+    assert mixed.dtype == object
+    tiny, over = _over_one_denominator(1, {0: Fraction(1, 2**60)})
     assert (tiny.dtype, over) == (object, 2**60)
 
 
-def test_known_components_go_to_the_right_hand_side() -> None:
+def test_equations_of_open_components_come_shortest_first() -> None:
     matrix = csc_array(np.array([[1, 1, 0, 2], [0, 1, 0, 0], [0, 0, 0, 3]]))
     start, index = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
     open_ = np.array([True, True, False, False])
-    begin, column, value, right = _system(np.array([9, 9, 0, 0]), open_, start, index, matrix.data)
+    begin, column, value, right = _system(open_, start, index, matrix.data)
     assert begin.tolist() == [0, 0, 1, 3]
     assert column.tolist() == [1, 0, 1]
     assert value.tolist() == [1, 1, 1]
@@ -323,3 +328,20 @@ def test_a_row_that_says_nothing_new_does_not_end_the_others() -> None:
     assert solved is not None
     assert 2 * solved[0] + 3 * solved[1] == 5
     assert 2 * solved[2] + 5 * solved[3] == 7
+
+
+@pytest.mark.parametrize(("rows", "found"), [(40, True), (41, False)])
+def test_so_many_rows_without_a_simple_pivot_are_solved_and_no_more(rows: int, found: bool) -> None:
+    dense = np.zeros((rows, 2 * rows), np.int64)
+    for row in range(rows):
+        dense[row, 2 * row : 2 * row + 2] = 2, 3
+    made = near(dense, np.full(2 * rows, 6.0))
+    assert (made is not None) == found
+    if made is not None:
+        assert kept(dense, made[0])
+
+
+def test_a_change_that_grows_beyond_all_numbers_is_given_up() -> None:
+    dense = np.array([[1, -(2**10)]])
+    assert near(dense, np.array([1.0, 2.0**40])) == ([2**50, 2**40], 1)
+    assert near(dense, np.array([1.0, 2.0**41])) is None

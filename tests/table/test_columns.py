@@ -10,6 +10,7 @@ import pytest
 from gpuga.errors import InputError
 from gpuga.table import INFINITE, Lines, Status, Table
 from gpuga.table.builders import table_from_frame
+from gpuga.table.columns import Reading, table_from_columns
 from gpuga.table.plane import plane_of
 from gpuga.table.squares import corner, corners, join_parallels, lies_on, root_of, shared, span_squares
 
@@ -236,3 +237,24 @@ def test_a_plane_may_be_written_as_totals_minus_parts() -> None:
         assert plane is not None
         assert plane.lay(other.value)[-1, -1] == 16
         assert sorted(plane.lay(other.value)[:-1, :-1].ravel().tolist()) == [1, 2, 4, 9]
+
+
+def test_a_table_may_have_as_many_rows_as_are_possible(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {"r": ["a", "b", "c"], "value": [1, 2, 3], "status": ["u", "s", "s"]}
+    monkeypatch.setattr("gpuga.table.columns.MOST_ROWS", 3)
+    assert len(table_from_columns(columns, Reading())) == 4
+    monkeypatch.setattr("gpuga.table.columns.MOST_ROWS", 2)
+    with pytest.raises(InputError, match="has 3 rows, at most 2 are possible"):
+        table_from_columns(columns, Reading())
+    with pytest.raises(InputError, match="has no cells"):
+        table_from_columns({"r": [], "value": []}, Reading())
+
+
+def test_large_levels_are_taken_to_the_last_unit() -> None:
+    far = 7 * 10**12 + 1
+    made = table(
+        value=[10**13, 25, 31, 47], lower=[far, "", "", ""], upper=[far + 1, "", "", ""], sliding=[2 * far, "", "", ""]
+    )
+    found = [int(level[0]) // made.scale for level in (made.levels.lower, made.levels.upper, made.levels.sliding)]
+    assert found == [far, far + 1, 2 * far]
+    assert {level.dtype for level in vars(made.levels).values()} == {np.dtype(np.int64)}

@@ -132,3 +132,39 @@ def test_words_for_no_bound(word: str, bound: int) -> None:
     assert decimals([word, "3"], "ub", infinite=True).bounds(1).tolist() == [bound * INFINITE, 30]
     with pytest.raises(InputError):
         decimals([word], "value")
+
+
+def test_values_of_any_kind_are_read_as_they_would_stand_in_a_file() -> None:
+    mixed = [
+        True,
+        np.bool_(False),
+        np.float32(0.5),
+        np.float64(2.25),
+        1.5,
+        7,
+        " 3.5 ",
+        None,
+        float("nan"),
+        Decimal("0.125"),
+    ]
+    found = decimals(mixed, "value")
+    assert found.present.tolist() == [True] * 7 + [False, False, True]
+    assert found.digits == 3
+    assert found.mantissa.tolist() == [1000, 0, 500, 2250, 1500, 7000, 3500, 0, 0, 125]
+
+
+def test_endless_floats_are_bounds_and_no_values() -> None:
+    for sign in (1, -1):
+        with pytest.raises(InputError, match="is not a finite number") as fault:
+            decimals(np.array([1.0, 2.5, sign * np.inf, np.inf]), "value")
+        assert (fault.value.field, fault.value.cell) == ("value", 2)
+        bounds = decimals(np.array([1.5, sign * np.inf, np.nan]), "ub", infinite=True)
+        assert bounds.scaled(1).tolist() == [15, sign * INFINITE, 0]
+        assert bounds.present.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("text", ["1e30", "-1e30", "9e99999", "1e999999999"])
+def test_numbers_beyond_all_digits_are_refused_before_they_are_written_out(text: str) -> None:
+    with pytest.raises(InputError, match="has too many digits") as fault:
+        decimals(["1", text], "value")
+    assert (fault.value.field, fault.value.cell) == ("value", 1)

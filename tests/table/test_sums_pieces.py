@@ -370,3 +370,25 @@ def test_a_program_finds_the_rows_that_add_up() -> None:
     assert list(zero_one_solution(rows, rows[0] + rows[1] + 1)) == []
     assert list(zero_one_solution(rows, np.zeros(5, np.int64))) == []
     assert list(zero_one_solution(rows, rows.sum(axis=0) + 1)) == []
+
+
+def test_pairs_are_looked_for_where_there_are_too_many_codes_for_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(1).integers(100, 10**6, (12, 9))
+    values[5] = values[1] + values[7]
+    values[9] = values[0] + values[2] + values[3]
+    for most, expected in ((0, {5}), (99, {5, 9})):
+        monkeypatch.setattr("gpuga.table.sums.MOST_CODES_FOR_SETS", most)
+        search = search_of(values)
+        search._whole()
+        assert set(search.found) == expected
+        assert sorted(search.found[5].parts.tolist()) == [1, 7]
+
+
+def test_a_name_alone_makes_no_total_without_any_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.array([[3, 5, 7], [4, 1, 2], [7, 6, 9]])
+    search = search_of(values, ["a", "b", "Total of all"])
+    guess = _Candidate(2, np.array([0, 1]), 0.0, True)
+    assert search.strong[2]
+    assert search._believed(guess)
+    monkeypatch.setattr(_Face, "evidence", lambda *_: np.zeros(3))
+    assert not search._believed(guess)
