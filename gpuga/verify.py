@@ -549,6 +549,7 @@ class Cuts:
         self.free = {
             c for c, s in enumerate(table.status) if s == "s" and not table.lb[c] == table.value[c] == table.ub[c]
         }
+        self.figure = 0
 
     def product(self, lines: list[int], y: list[int]) -> Row:
         """`y M`, y being whole numbers without a common factor, the first one positive."""
@@ -558,10 +559,22 @@ class Cuts:
         for line, times in zip(lines, y, strict=True):
             for cell, sign in self.table.lines[line][0]:
                 found[cell] = found.get(cell, 0) + times * sign
+        self.figure += weighed(found)
         return {cell: sign for cell, sign in found.items() if sign and self.table.status[cell] != "z"}
 
+    def checked(self, said: list[Any]) -> tuple[Row, int, int]:
+        """The inequality that an expression of the proof stands for, and the check figure of all that it is made of."""
+        self.figure = 0
+        return *self.cut(said), self.figure
+
     def cut(self, said: list[Any]) -> tuple[Row, int]:
-        """The inequality that an expression of the proof stands for."""
+        """The inequality that an expression stands for; its figures are added to the check figure."""
+        row, rhs = self.made(said)
+        self.figure += weighed(row) + rhs
+        return row, rhs
+
+    def made(self, said: list[Any]) -> tuple[Row, int]:
+        """The inequality itself."""
         match said:
             case ["level" | "whole level" as kind, int(cell), "up" | "down" as way, lines, y]:
                 return self.level(cell, way, self.product(lines, y), self.units[kind])
@@ -572,11 +585,8 @@ class Cuts:
                 return {c: -1 if c == cell else 1 for c in product if c in self.free}, 0
             case ["small", below]:
                 return small(*positive(*self.cut(below)))
-            case ["one", int(coefficients), int(asked), below]:
-                row, rhs = positive(*self.cut(below))
-                if (coefficients, asked) != (sum(row.values()), rhs):
-                    raise Refused("a bound leans on a cut that is not what it says")
-                return dict.fromkeys(row, 1), 1
+            case ["one", below]:
+                return dict.fromkeys(positive(*self.cut(below))[0], 1), 1
             case ["cover", cover, below]:
                 return covered(*positive(*self.cut(below)), integers(cover))
             case ["divide", int(divisor), cover, below] if divisor > 0:
@@ -602,6 +612,11 @@ class Cuts:
             elif table.status[other] in "um":
                 left -= gain  # suppressed in any case
         return positive({c: min(gain, left) for c, gain in row.items() if gain}, left)
+
+
+def weighed(row: Row) -> int:
+    """A figure that tells rows apart."""
+    return sum((cell + 1) ** 2 * k for cell, k in row.items())
 
 
 def positive(row: Row, rhs: int) -> tuple[Row, int]:
@@ -652,7 +667,7 @@ def half(cuts: list[tuple[Row, int]], lowered: list[int]) -> tuple[Row, int]:
 
 
 def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> Fraction:
-    """What no safe pattern can undercut, by cuts `[multiplier, cut, sum of coefficients, right-hand side]`.
+    """What no safe pattern can undercut, by cuts `[multiplier, cut, check figure, right-hand side]`.
 
     `last` is `[denominator, sum of multipliers, cells, caps, total]`. Multipliers, and caps as those of `-x >= -1`, are
     divided by the denominator; every cell's weight must cover its share, and then the right-hand sides make the total.
@@ -667,10 +682,10 @@ def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> 
     total = sum(share.values())
     for at, line in enumerate(lines):
         if type(line) is not list or len(line) != 4 or type(line[1]) is not list:
-            raise Refused(f"cut {at} is not multiplier, cut, sum of coefficients, right-hand side")
-        row, rhs = cuts.cut(line[1])
+            raise Refused(f"cut {at} is not multiplier, cut, check figure, right-hand side")
+        row, rhs, figure = cuts.checked(line[1])
         times, *stated = integers([line[0], *line[2:]])
-        if times < 1 or stated != [sum(row.values()), rhs]:
+        if times < 1 or stated != [figure, rhs]:
             raise Refused(f"cut {at} is not what it says")
         total, left = total + times * rhs, left - times
         for cell, k in row.items():

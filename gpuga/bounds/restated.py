@@ -85,8 +85,8 @@ def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = Fal
     if not said:
         return None
     cuts = verify.Cuts(checked_table(table), strict, whole)
-    said = [_with_sums(cuts, each) for each in said]
-    rows = [cuts.cut(each) for each in said]
+    made = [cuts.checked(each) for each in said]
+    rows = [(row, rhs) for row, rhs, _ in made]
     free, weight = sorted(cuts.free), cuts.table.weight
     scale = lcm(*(w.denominator for w in weight))
     proposed = _proposed(rows, free, [float(weight[c]) for c in free])
@@ -100,8 +100,8 @@ def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = Fal
     if total <= 0:
         return None
     kept: list[object] = [
-        [factor, each, sum(row.values()), rhs]
-        for factor, each, (row, rhs) in zip(times, said, rows, strict=True)
+        [factor, each, figure, rhs]
+        for factor, each, (_, rhs, figure) in zip(times, said, made, strict=True)
         if factor > 0
     ]
     last: list[object] = [
@@ -112,20 +112,6 @@ def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = Fal
         str(Fraction(total, scale * DENOMINATOR)),
     ]
     return Restated(kept, last, verify.lower_bound(cuts.table, cuts, kept, last))
-
-
-def _with_sums(cuts: verify.Cuts, said: Said) -> Said:
-    """A cut that also says of others what they add up to, where only "one of their cells" is taken from them."""
-    match said:
-        case ["one", below]:
-            filled = _with_sums(cuts, below)
-            row, rhs = cuts.cut(filled)
-            return ["one", sum(row.values()), rhs, filled]
-        case ["half", lowered, several]:
-            return ["half", lowered, [_with_sums(cuts, each) for each in several]]
-        case ["small" | "cover" | "divide", *others, below]:
-            return [said[0], *others, _with_sums(cuts, below)]
-    return said
 
 
 def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: list[float]) -> list[float]:

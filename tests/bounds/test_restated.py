@@ -80,9 +80,25 @@ def test_a_cut_with_negative_numbers_is_not_rounded() -> None:
     line = next(at for at, (entries, _) in enumerate(cuts.table.lines) if {c for c, _ in entries} <= cuts.free)
     alone = ["alone", cuts.table.lines[line][0][0][0], [line], [1]]
     assert min(cuts.cut(alone)[0].values()) == -1
-    for said in (["small", alone], ["one", 1, 0, alone], ["cover", [], alone], ["divide", 2, [], alone]):
+    for said in (["small", alone], ["one", alone], ["cover", [], alone], ["divide", 2, [], alone]):
         with pytest.raises(verify.Refused, match="asks for nothing"):
             cuts.cut(said)
+
+
+def test_the_check_figure_tells_cuts_apart_that_end_in_the_same_inequality() -> None:
+    """Halving hides small differences of what is halved; a changed number is noticed all the same."""
+    rng = np.random.default_rng(5)
+    table = random_table(rng, (4, 4), sensitive=0.2, largest=40)
+    cuts = verify.Cuts(checked_table(table), False, whole=False)
+    figures: dict[tuple[object, ...], dict[int, str]] = {}
+    for cell, way, _ in product(table.sensitive.tolist(), ("up", "down"), range(40)):
+        lines = sorted(rng.choice(len(table.lines), 2, replace=False).tolist())
+        said = ["one", ["small", ["level", cell, way, lines, [1, int(rng.choice([-2, -1, 1, 2, 3]))]]]]
+        with suppress(verify.Refused):
+            row, rhs, figure = cuts.checked(said)
+            same = figures.setdefault((rhs, *sorted(row.items())), {})
+            assert same.setdefault(figure, repr(said[1][1][3:])) == repr(said[1][1][3:])
+    assert any(len(same) > 1 for same in figures.values())
 
 
 def test_rows_beyond_thirty_bits_are_rounded_to_their_weak_side() -> None:
