@@ -575,7 +575,7 @@ def test_the_answer_of_an_integer_program_is_read_from_where_it_began() -> None:
 
 def test_whole_moves_near_a_linear_one_are_looked_for_in_a_fixed_neighbourhood() -> None:
     assert FARTHEST_NEAR == 65_536
-    assert FARTHEST_WHOLE == 2_147_483_648
+    assert FARTHEST_WHOLE == 268_435_456
 
 
 def test_every_question_in_whole_numbers_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gpuga.safety.audit import audit
-from gpuga.safety.exposure import _lines_that_meet_twice, _safe_in_own_lines, exposure, initially_exposed
+from gpuga.safety.exposure import _beyond_single_lines, _safe_in_own_lines, exposure, initially_exposed
+from gpuga.safety.model import AttackerModel
 from gpuga.safety.unpick import unpick
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.builders import table_from_frame
@@ -113,7 +114,7 @@ def test_a_line_exposes_a_cell_whose_levels_or_width_it_does_not_leave(
     levels: tuple[int, int, int], strict: bool, exposed: bool
 ) -> None:
     table = one_line(*levels)
-    assert initially_exposed(table, strict=strict).tolist() == ([0] if exposed else [])
+    assert initially_exposed(table, AttackerModel(strict)).tolist() == ([0] if exposed else [])
     assert exposure(table, strict=strict).exposed == ((0,) if exposed else ())
 
 
@@ -138,7 +139,7 @@ def twice_met() -> Table:
     return Table.build(np.array([30, 10, 40, 20] * 2), lines, status=status, levels=Levels(level, level, 0 * level))
 
 
-def test_lines_that_meet_twice_are_taken_together_until_the_time_is_up() -> None:
+def test_beyond_single_lines_are_taken_together_until_the_time_is_up() -> None:
     table = twice_met()
     assert initially_exposed(table).tolist() == [0, 4]
     for looks, seen in ((0, []), (1, [0]), (2, [0, 4])):
@@ -148,15 +149,15 @@ def test_lines_that_meet_twice_are_taken_together_until_the_time_is_up() -> None
 
 def test_only_lines_that_share_another_hidden_cell_are_taken_together() -> None:
     table = twice_met()
-    assert _lines_that_meet_twice(table, table.forced) == [0, 4]
-    assert _lines_that_meet_twice(table, table.primary) == []  # the cells that they share are published
+    assert _beyond_single_lines(table, table.forced) == [0, 4]
+    assert _beyond_single_lines(table, table.primary) == []  # the cells that they share are published
     plain = one_line(1, 1, 0)
-    assert _lines_that_meet_twice(plain, plain.forced) == []
+    assert _beyond_single_lines(plain, plain.forced) == []
     square = serpell_table()
-    assert _lines_that_meet_twice(square, square.forced) == []
+    assert _beyond_single_lines(square, square.forced) == []
     none = Lines(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
     alone = Table.build(np.array([5]), none, status=np.array([1], np.uint8), levels=Levels(*[np.ones(1, np.int64)] * 3))
-    assert _lines_that_meet_twice(alone, alone.forced) == []
+    assert _beyond_single_lines(alone, alone.forced) == []
 
 
 def test_levels_that_must_be_exceeded_are_so_in_a_cells_own_lines_too() -> None:
@@ -173,5 +174,5 @@ def test_levels_that_must_be_exceeded_are_so_in_a_cells_own_lines_too() -> None:
             lb=np.array([0, 7, 0, 0]),
             levels=Levels(levels, levels, 0 * levels),
         )
-        assert initially_exposed(table, strict=strict).tolist() == ([0] if exposed else [])
-        assert _safe_in_own_lines(table, 0, strict) is not exposed
+        assert initially_exposed(table, AttackerModel(strict)).tolist() == ([0] if exposed else [])
+        assert _safe_in_own_lines(table, 0, AttackerModel(strict)) is not exposed
