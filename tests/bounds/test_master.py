@@ -10,7 +10,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from gpuga.bounds.master import Master
+from gpuga.bounds.master import Master, cheapest
 from gpuga.bounds.search import master_of
 from gpuga.bounds.separators.flow import FlowSeparator
 from gpuga.circuits.path_cover import by_paths
@@ -106,7 +106,11 @@ def test_columns_that_are_added_later_are_as_good_as_those_of_the_start() -> Non
         master.add(cuts)
     grown.solve()
     assert not grown.complete
-    grown.add_columns(np.flatnonzero(problem.candidate.ravel()))
+    for _ in range(2):  # what is there is not added again
+        grown.add_columns(np.flatnonzero(problem.candidate.ravel()))
+        assert sorted(grown.columns.tolist()) == sorted(whole.columns.tolist())
+        assert len(grown.x) == len(grown.low) == len(grown.high) == len(grown.columns)
+        assert grown.columns[grown.position[grown.columns]].tolist() == grown.columns.tolist()
     assert grown.complete
     assert grown.solve() == whole.solve()
     assert abs(grown.objective - whole.objective) < 1e-6
@@ -119,3 +123,10 @@ def test_relaxations_of_small_tables_end_at_a_bound_that_holds() -> None:
         master = master_of(problem, by_paths(problem, problem.costs(), plain()))
         master.tighten(Clock())
         assert 0 < master.bound <= problem.cost(by_paths(problem, problem.costs(), plain()))
+
+
+def test_the_cheapest_columns_are_those_of_the_lowest_reduced_costs() -> None:
+    reduced, allowed = np.array([5, 1, 0, 9, 2]), np.array([True, True, False, True, True])
+    assert cheapest(reduced, allowed, 4).tolist() == allowed.tolist()
+    assert cheapest(reduced, allowed, 2).tolist() == [True, True, False, False, True]
+    assert cheapest(reduced, allowed, 1).tolist() == [False, True, False, False, True]

@@ -191,3 +191,11 @@ def test_a_cut_says_what_it_says_in_small_integers_and_that_one_of_its_cells_is_
     assert said(99, summed=True) == []
     both = list(_statements(SparseCut(cell, coef, 9, False, ("x",))))
     assert Words()._say(both) == [["x"], ["one", ["x"]]]
+
+
+def test_a_half_of_positive_numbers_counts_no_column_for_more_than_it_asks() -> None:
+    cuts = [SparseCut(np.array([0, 1]), np.array([1, 6]), 1), SparseCut(np.array([0, 2]), np.array([1, 1]), 1)]
+    half = half_of(cuts, np.zeros(0, np.int64), np.arange(3))
+    assert half is not None
+    assert half.rhs == 1
+    assert half.coefficients(np.arange(3)).tolist() == [1, 1, 1]
