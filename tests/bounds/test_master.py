@@ -130,3 +130,25 @@ def test_the_cheapest_columns_are_those_of_the_lowest_reduced_costs() -> None:
     assert cheapest(reduced, allowed, 4).tolist() == allowed.tolist()
     assert cheapest(reduced, allowed, 2).tolist() == [True, True, False, False, True]
     assert cheapest(reduced, allowed, 1).tolist() == [False, True, False, False, True]
+
+
+def test_a_root_is_cut_as_many_rounds_as_asked_for_and_no_further_than_programs_are_solved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = small_problem(1)
+    solve, solved = Master.solve, []
+
+    def counted(master: Master, seconds: float = float("inf")) -> int:
+        solved.append(solve(master, seconds))
+        if len(solved) > 2:
+            master.answer = None  # as where the time ends within a program
+        return solved[-1]
+
+    monkeypatch.setattr(Master, "solve", counted)
+    master = master_of(problem, by_paths(problem, problem.costs(), plain()))
+    solved.clear()
+    for rounds in (1, 1):
+        master.tighten(Clock(), rounds=rounds)
+    assert len(solved) == 2
+    master.tighten(Clock())
+    assert len(solved) == 3
