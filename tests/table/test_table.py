@@ -138,3 +138,14 @@ def test_which_tables_look_like_counts(
     value: tuple[int, int], scale: int, status: tuple[int, ...], more: dict[str, object], counts: bool
 ) -> None:
     assert two_parts(*value, scale=scale, status=np.array(status), **more).counts is counts
+
+
+@pytest.mark.parametrize(("value", "ub", "fits"), [(5, 5 + 2**60 - 1, True), (5, 5 + 2**60, False), (0, 2**61, False)])
+def test_a_bound_whose_distance_from_the_value_does_not_fit_is_refused(value: int, ub: int, fits: bool) -> None:
+    lines = Lines(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
+    bounds = {"lb": np.zeros(1, np.int64), "ub": np.array([ub])}
+    if fits:
+        assert Table.build(np.array([value]), lines, **bounds).up.tolist() == [ub - value]
+    else:
+        with pytest.raises(InputError):
+            Table.build(np.array([value]), lines, **bounds)
