@@ -8,7 +8,7 @@ fixed cells taken into account. An artificial column that meets every cut at a h
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -204,9 +204,16 @@ class Master:
 
     def tighten(self, clock: Clock, rounds: int = NO_LIMIT, most: int = NO_LIMIT, patience: int | None = None) -> None:
         """Cut and price until the bound stalls or reaches `most`, or rounds or time are up; `certificate` improves."""
+        for made, _ in enumerate(self.rounds_of_cuts(clock, most, patience), 1):
+            if made >= rounds:
+                self._certify()
+                return
+
+    def rounds_of_cuts(self, clock: Clock, most: int = NO_LIMIT, patience: int | None = None) -> Iterator[None]:
+        """The same, round by round; whoever ends it before its end certifies what it has."""
         effort, last, stalled, made = self.separator.effort, 0.0, 0, 0
         patience = effort.patience if patience is None else patience
-        while not clock.expired() and made < rounds and self.bound < most:
+        while not clock.expired() and self.bound < most:
             self.solve(clock.left())
             if self.answer is None or self.answer.status is not lp.Status.OPTIMAL:
                 break
@@ -218,11 +225,11 @@ class Master:
             added = self.separate(self.separator.at_root(self.point(), self.cuts, clock), effort.few[stalled > 0])
             stalled = stalled + 1 if self.objective - last <= STALLED * abs(self.objective) else 0
             last = self.objective
-            if added and stalled < patience:
-                continue
-            if not self.price() and not self.separator.deepen():
-                return
-            stalled = 0
+            if not added or stalled >= patience:
+                if not self.price() and not self.separator.deepen():
+                    return
+                stalled = 0
+            yield
         self._certify()
 
     @property

@@ -8,6 +8,7 @@ what the others leave.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -30,6 +31,7 @@ from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
 from gpuga.table.table import Mask
 
+NODES_AT_ONCE = 20
 DIVES = 20
 IDLE_DIVES = 3
 MOST_IDLE = 12
@@ -83,20 +85,28 @@ class Search(Best):
 
     def run(self) -> None:
         """Bound, guide, look around, then branch and cut until proof or time's end."""
+        for _ in self.steps():
+            self.context.progress.advance(best=self.cost, bound=self.lower)
+
+    def steps(self) -> Iterator[None]:
+        """The same in steps of counted work; between two of them others may offer patterns."""
         clock, progress = self.context.clock, self.context.progress
         progress.stage("bound")
-        self.master.tighten(clock.part(SHARE_OF_CUTS), most=self.cost)
+        for _ in self.master.rounds_of_cuts(clock.part(SHARE_OF_CUTS), most=self.cost):
+            self.raise_lower(self.master.bound)
+            yield
         self.raise_lower(self.master.bound)
         self._guided(clock.part(SHARE_OF_STARTS))
+        yield
         progress.stage("dives")
-        self._dive_on(clock.part(SHARE_OF_DIVES))
+        yield from self._dives(clock.part(SHARE_OF_DIVES))
         progress.stage(BY_TREE)
         while not self.proven and not self.exhausted and not clock.expired():
             if self._columns() <= MOST_COLUMNS or clock.seconds is None or self.idle >= MOST_IDLE:
                 self._branch(clock)
+                yield
             else:
-                self._dive_on(clock)
-            progress.advance(best=self.cost, bound=self.lower)
+                yield from self._dives(clock)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -145,10 +155,12 @@ class Search(Best):
         return int(useful_columns(self.master, self.cost).sum())
 
     def _branch(self, clock: Clock) -> None:
-        """Branch and cut in exact arithmetic over all columns that are useful."""
+        """Some nodes of branch and cut in exact arithmetic over all columns that are useful."""
         self.clock = clock
-        outcome = self._tree_over(useful_columns(self.master, self.cost)).run(clock)
-        self.nodes += outcome.nodes
+        tree = self._tree_over(useful_columns(self.master, self.cost))
+        before = tree.nodes
+        outcome = tree.run(clock, before + NODES_AT_ONCE)
+        self.nodes += tree.nodes - before
         self.raise_lower(outcome.bound, BY_TREE)
         self.exhausted = outcome.undecided
 
@@ -162,7 +174,7 @@ class Search(Best):
         self.tree = Tree(self.master, columns | self.best, self)
         return self.tree
 
-    def _dive_on(self, clock: Clock) -> None:
+    def _dives(self, clock: Clock) -> Iterator[None]:
         """Dives over the columns of lowest reduced cost, until some in a row gained nothing."""
         if self.proven:
             return
@@ -180,6 +192,7 @@ class Search(Best):
                 self.hurried = False
                 self._look_around(clock)
             self.idle = 0 if self.cost < before else self.idle + 1
+            yield
             if self.idle >= IDLE_DIVES or self._columns() <= FEW_COLUMNS:
                 return
 
