@@ -7,16 +7,18 @@ import sys
 
 # Name on the command line -> module with main(arguments: list[str]) -> int.
 COMMANDS = {
-    "ablation": "bench.ablation",
+    "contest": "bench.contest",
     "history": "bench.history",
     "papers": "bench.papers.command",
     "peers": "bench.peers",
     "python-share": "bench.python_share",
     "report": "bench.report",
     "scale": "bench.scale",
+    "share": "bench.share",
     "throughput": "bench.throughput",
     "plane": "bench.plane",
     "peers-2d": "bench.peers_2d",
+    "work": "bench.work",
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import friedmanchisquare, rankdata, wilcoxon
+from scipy.stats import t as student
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,15 @@ class Summary:
             return None
         sd = statistics.stdev(values) if len(values) > 1 else None
         return cls(len(values), statistics.fmean(values), statistics.median(values), max(values), min(values), sd)
+
+
+def mean_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """The mean and its confidence interval by Student's distribution; all three alike for a single value."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return mean, mean, mean
+    half = float(student.ppf((1 + confidence) / 2, len(values) - 1)) * statistics.stdev(values) / len(values) ** 0.5
+    return mean, mean - half, mean + half
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import clean_up
 from gpuga.context import Clock, Context
 from gpuga.evolution.circuits import circuits
-from gpuga.heuristics.destroy_repair import improve
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.two_way import with_requirements
 from gpuga.safety.tasks import level_tasks
@@ -23,16 +22,15 @@ from gpuga.table.plane import plane_of
 
 
 def main(parent: int) -> None:
-    """Walk a small table through the bound, the clean-up, the local search and the evolution."""
+    """Walk a small table through the bound, the clean-up and the evolution."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     table = herrington(8, 8, 0.08, 1)
     plane = plane_of(table)
     assert plane is not None, "the table has two dimensions"
     problem = with_requirements(plane, level_tasks(table))
     master_of(problem, problem.candidate).tighten(Clock())
-    clean = clean_up(problem, problem.candidate)
-    improve(problem, clean, problem.costs(), 20, 1)
-    circuits(table, Context(backend="cpu"), CircuitsParameters(without=("lp",), generations=2, population=8))
+    clean_up(problem, problem.candidate)
+    circuits(table, Context(backend="cpu"), CircuitsParameters(without=("prover",), generations=2, population=8))
 
 
 def _end_with(parent: int) -> None:

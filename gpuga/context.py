@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,8 @@ class Context:
     protect_secondary: bool = False
     whole: bool = False  # the attacker knows that values are whole numbers: only whole circuits prove anything
     start: tuple[NDArray[np.bool_], ...] = ()
+    operators: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # of a DEAP toolbox, by their names there
+    on_generation: Callable[[Any], None] | None = None  # is given the `Evolution` after every generation
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
     first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
 

@@ -30,6 +30,7 @@ class Method:
     source: str
     parameters: type[Parameters] = Parameters
     starts: bool = False  # whether it takes patterns to start from
+    evolves: bool = False  # whether it has a DEAP toolbox, whose operators can be replaced
 
     @property
     def options(self) -> tuple[Parameter, ...]:
@@ -60,10 +61,11 @@ METHODS: tuple[Method, ...] = (
     Method(
         "circuits",
         "gpuga.evolution.circuits:circuits",
-        "genetic algorithm on certified circuits: LP-guided seeds, destroy and repair, MIP polishing; any table",
+        "genetic algorithm on certified circuits in the back end, with the exact prover beside it; any table",
         "after Herrington 2015, Almeida et al. 2008",
         parameters=parameters.CircuitsParameters,
         starts=True,
+        evolves=True,
     ),
     Method(
         "heurgene",
@@ -72,6 +74,7 @@ METHODS: tuple[Method, ...] = (
         "Herrington 2015",
         parameters=parameters.HeurGeneParameters,
         starts=True,
+        evolves=True,
     ),
     Method(
         "gensup",
@@ -80,6 +83,7 @@ METHODS: tuple[Method, ...] = (
         "Almeida et al. 2008",
         parameters=parameters.GenSupParameters,
         starts=True,
+        evolves=True,
     ),
     Method(
         "gapn",
@@ -88,6 +92,7 @@ METHODS: tuple[Method, ...] = (
         "Ditrich 2010, after Herrington 2015",
         parameters=parameters.GapnParameters,
         starts=True,
+        evolves=True,
     ),
     Method(
         "hypercube",

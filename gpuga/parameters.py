@@ -13,7 +13,7 @@ SELECTIONS = ("elite", "roulette", "tournament")
 REPLACEMENTS = ("elite", "kill", "similar")
 ITEMS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
 MUTATIONS = ("swap", "insert", "invert", "self-adaptive")
-INGREDIENTS = ("lp", "variety", "crossover", "redundancy", "destroy", "dissimilarity", "polish")
+INGREDIENTS = ("prover", "components", "inherit", "destroy", "newcomers", "dissimilarity")
 CLEAN_UP = "clean-up"
 
 _POPULATION = "Population size."
@@ -65,36 +65,27 @@ class EvolutionParameters(StopParameters):
 class CircuitsParameters(EvolutionParameters, method="circuits"):
     """Parameters of `circuits`."""
 
-    PATIENCE, PATIENCE_WITH_LPS = 20, 6
+    PATIENCE = 100
 
     patience: int | None = parameter(
         None,
         _PATIENCE,
         metavar="N",
-        unset=f"{PATIENCE} (general tables: {PATIENCE_WITH_LPS}, with --seconds: no limit)",
+        unset=f"{PATIENCE} (with --seconds: no limit)",
         role="stop",
     )
     population: int = parameter(256, _POPULATION, metavar="N")
-    selection: str | None = parameter(None, _SELECTION, choices=(*SELECTIONS, "dissimilar"), unset="dissimilar")
+    selection: str | None = parameter(None, _SELECTION, choices=SELECTIONS, unset="tournament of two")
     replacement: str | None = parameter(None, _REPLACEMENT, choices=(*REPLACEMENTS, "dissimilar"), unset="dissimilar")
-    refined: int = parameter(
-        4, "Individuals per generation that are improved by destroy and repair.", least=0, python_only=True
-    )
     without: tuple[str, ...] = parameter(
         (), "Ingredients to switch off, to measure what each contributes.", choices=INGREDIENTS, python_only=True
     )
     checkpoint: str | None = parameter(None, "Save the state of the run in this directory.", metavar="DIR", role="file")
     resume: bool = parameter(False, "Resume from the latest checkpoint.", needs="checkpoint", role="file")
 
-    def patience_for(self, two_way: bool, limited: bool) -> int | None:
-        """Generations without improvement after which a run ends.
-
-        The automatic value is lower for general tables: their generations take longer, because their circuits come from
-        linear programs.
-        """
-        if self.patience is not None or limited:
-            return self.patience
-        return self.PATIENCE if two_way else self.PATIENCE_WITH_LPS
+    def patience_for(self, limited: bool) -> int | None:
+        """Generations without improvement after which a run ends; with a time limit, that ends it."""
+        return self.patience if self.patience is not None or limited else self.PATIENCE
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,8 @@ def protect(
     start: Sequence[Mask] = (),
     options: Mapping[str, Any] | None = None,
     parameters: Parameters | None = None,
+    operators: Mapping[str, Callable[..., Any]] | None = None,
+    on_generation: Callable[[Any], None] | None = None,
     progress: Progress | None = None,
     clock: Clock | None = None,
 ) -> Protection:
@@ -59,12 +61,15 @@ def protect(
     Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. `whole` and
     `level_zero` say what the attacker knows and what cells without levels need (`safety.model`); with `proof` the audit
     keeps a witness for every protection requirement. The method's own parameters are given by name in `options`, or as
-    an object of its class in `gpuga.parameters`.
+    an object of its class in `gpuga.parameters`. Of an evolutionary method, `operators` replaces operators of its DEAP
+    toolbox by name, and `on_generation` is called with the evolution after every generation.
     """
     chosen = find_method(method)
     parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
     if "population" in parameters.changed():
         check_population(table, parameters.values()["population"])
+    if (operators or on_generation) and not chosen.evolves:
+        raise InputError(f"{method} is not evolutionary: it has no operators or generations", field="operators")
     for pattern in start:
         check_pattern(table, pattern)
     run = chosen.load(parameters)
@@ -82,6 +87,8 @@ def protect(
         protect_secondary=protect_secondary,
         whole=knows,
         start=tuple(start),
+        operators=operators or {},
+        on_generation=on_generation,
     )
     begun = time.monotonic()
     answer = in_time(run, judged, context)

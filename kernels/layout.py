@@ -81,6 +81,14 @@ class Patterns:
         """Cells of a pattern."""
         return self.rows * self.columns
 
+    def take(self, places: NDArray[np.integer]) -> Patterns:
+        """Some of the patterns, in that order."""
+        return Patterns(self.bits[places], self.columns)
+
+    def joined(self, others: Sequence[Patterns]) -> Patterns:
+        """These patterns and others behind them."""
+        return Patterns(np.concatenate([self.bits, *(other.bits for other in others)]), self.columns)
+
 
 def pack(suppressed: ArrayLike, columns: int | None = None) -> Patterns:
     """Pack bool[P, n] (or bool[P, R, C]) into `Patterns`; without `columns`, a 2-D argument becomes one flat row."""

@@ -19,7 +19,7 @@ from gpuga.table.table import Table
 
 GOOD: dict[str, Any] = {
     "population": 4, "generations": 2, "patience": 2, "improvement_rate": 0.1, "selection": "elite",
-    "replacement": "elite", "refined": 1, "without": ("lp",), "checkpoint": "folder", "resume": True, "log": "log",
+    "replacement": "elite", "without": ("prover",), "checkpoint": "folder", "resume": True, "log": "log",
     "variant": None,
 }  # fmt: skip
 BAD: dict[str, list[Any]] = {
@@ -29,8 +29,7 @@ BAD: dict[str, list[Any]] = {
     "improvement_rate": [-0.1, float("nan"), float("inf"), "fast"],
     "selection": ["nonsense", "", 3],
     "replacement": ["nonsense", 3],
-    "refined": [-1, 0.5],
-    "without": ["lp", ("nothing",), 3],
+    "without": ["prover", ("nothing",), 3],
     "checkpoint": [3],
     "resume": ["yes", 1],
     "log": [3],
@@ -66,10 +65,8 @@ def test_a_method_refuses_values_that_an_option_cannot_have(method: str, option:
 
 
 def test_the_least_value_of_an_option_is_taken() -> None:
-    given = {"population": 1, "patience": 1, "improvement_rate": 0, "refined": 0}
-    assert find_method("circuits").checked(given) == CircuitsParameters(
-        population=1, patience=1, improvement_rate=0.0, refined=0
-    )
+    given = {"population": 1, "patience": 1, "improvement_rate": 0}
+    assert find_method("circuits").checked(given) == CircuitsParameters(population=1, patience=1, improvement_rate=0.0)
 
 
 @pytest.mark.parametrize("method", [m.name for m in METHODS])

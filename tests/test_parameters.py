@@ -74,7 +74,7 @@ def test_the_summary_records_what_was_used_defaults_included() -> None:
     found = gpuga.protect(herrington(8, 8, 0.08, 1), "pbp", options={"population": 3})
     assert summary(found)["parameters"] == {"population": 3}
     assert summary(gpuga.protect(herrington(8, 8, 0.08, 1), "pbp"))["parameters"] == {"population": 20}
-    used = CircuitsParameters(log="log", checkpoint="folder", without=("lp",)).values()
+    used = CircuitsParameters(log="log", checkpoint="folder", without=("prover",)).values()
     assert {"population", "generations", "patience", "without"} <= set(used)
     assert not {"log", "checkpoint", "resume"} & set(used), "where files lie is no part of how a pattern was found"
     json.dumps(used)
@@ -88,12 +88,9 @@ def test_a_parameter_at_its_default_changes_nothing() -> None:
     assert CircuitsParameters(population=255, patience=3, log="log").changed() == {"population", "patience"}
 
 
-@pytest.mark.parametrize(
-    ("given", "two_way", "limited", "expected"),
-    [(None, True, False, 20), (None, False, False, 6), (None, True, True, None), (3, False, True, 3)],
-)
-def test_the_patience_of_circuits(given: int | None, two_way: bool, limited: bool, expected: int | None) -> None:
-    assert CircuitsParameters(patience=given).patience_for(two_way, limited) == expected
+@pytest.mark.parametrize(("given", "limited", "patience"), [(None, False, 100), (None, True, None), (3, True, 3)])
+def test_the_patience_of_circuits(given: int | None, limited: bool, patience: int | None) -> None:
+    assert CircuitsParameters(patience=given).patience_for(limited) == patience
 
 
 @pytest.mark.parametrize("word", ["--population", "--generations", "--patience"])

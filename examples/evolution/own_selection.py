@@ -1,41 +1,46 @@
-"""A DEAP user takes our toolbox, swaps one operator for his own, and runs.
+"""A DEAP user replaces one operator by his own, and watches every generation.
 
 python examples/evolution/own_selection.py
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import gpuga
-from gpuga.context import Context
-from gpuga.evolution.circuits import Run
-from gpuga.evolution.individual import Individual
-from gpuga.evolution.plane_workshop import PlaneWorkshop
-from gpuga.parameters import CircuitsParameters
-from gpuga.problem.two_way import two_way_problem
+from gpuga.evolution.population import Member, Population
 from gpuga.table.generate import herrington
 
 
-def best_with_everyone(population: Sequence[Individual], k: int) -> list[Individual]:
-    """Pairs in which the best individual gives circuits to all the others, one after the other."""
-    best = min(population, key=lambda individual: individual.cost)
-    return [one for z in range(k // 2) for one in (population[z % len(population)], best)]
+class BestWithEveryone:
+    """Pairs in which the best individual gives parts of its pattern to all the others, one after the other."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, population: Population, k: int) -> list[Member]:
+        """As many parents as asked for, pair by pair."""
+        self.calls += 1
+        return [one for z in range(k // 2) for one in (population[z % len(population)], population.best)]
 
 
-def main() -> None:
-    """Evolve a small table with this selection, and audit what came out."""
-    table = herrington(20, 20, 0.04, seed=1)
-    context, parameters = Context(seed=1), CircuitsParameters(generations=10, population=64)
-    problem = two_way_problem(table, context)
-    run = Run(table, PlaneWorkshop(problem, context), context, problem.base_cost, parameters)
-    run.toolbox.register("select", best_with_everyone)
-    run.go()
-    suppressed = problem.pattern(run.best().reshape(problem.shape))
-    verdict = gpuga.audit(table, suppressed, intervals=False)
-    for record in run.evolution.logbook:
-        print(f"generation {record['generation']}: best {table.shown_cost(record['best'])}")
-    print(f"cost {table.shown_cost(table.cost(suppressed))}, safe: {verdict.safe}")
+def main() -> int:
+    """Evolve a small table with this selection, audit what came out; how often the selection was called."""
+    table, select = herrington(30, 30, 0.04, seed=1), BestWithEveryone()
+
+    def told(evolution: Any) -> None:
+        print(f"generation {evolution.generation}: best {table.shown_cost(evolution.best.cost)}")
+
+    found = gpuga.protect(
+        table,
+        "circuits",
+        seed=1,
+        options={"generations": 10, "population": 64},
+        operators={"select": select},
+        on_generation=told,
+    )
+    print(f"cost {table.shown_cost(found.cost)}, safe: {found.audit.safe}, selections: {select.calls}")
+    return select.calls
 
 
 if __name__ == "__main__":

@@ -6,15 +6,16 @@ usually made of `select`, `mate` and `mutate`, each of which a DEAP user can rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from deap import base, tools
 
-from gpuga.errors import OutOfTime
+from gpuga.errors import InputError, OutOfTime, printable
 from gpuga.evolution.individual import assign, same_genes, whole_group
+from gpuga.evolution.population import Population
 from gpuga.evolution.selection import costs_of
 from gpuga.evolution.stopping import Stop
 
@@ -25,7 +26,7 @@ HALL = 8
 class Evolution:
     """A run: the population, the hall of fame and DEAP's logbook, one record per generation."""
 
-    population: list[Any]
+    population: Any
     hall: Any
     logbook: Any = field(default_factory=tools.Logbook)
     generation: int = 0
@@ -47,11 +48,23 @@ def new_toolbox() -> base.Toolbox:
     return toolbox
 
 
+def with_operators(toolbox: base.Toolbox, operators: Mapping[str, Callable[..., Any]]) -> base.Toolbox:
+    """The toolbox with the user's operators; a name that it does not have is refused."""
+    names = [name for name in vars(toolbox) if name not in ("clone", "map")]
+    for name, operator in operators.items():
+        if name not in names:
+            known = ", ".join(sorted(names))
+            raise InputError(f"there is no operator {printable(name)!r}; choose of {known}", field="operators")
+        toolbox.register(name, operator)
+    return toolbox
+
+
 def begin(
     population: Sequence[Any], toolbox: base.Toolbox, similar: Callable[[Any, Any], bool] = same_genes
 ) -> Evolution:
     """Evaluate the first population."""
-    run = Evolution(list(population), tools.HallOfFame(HALL, similar))
+    group = population if isinstance(population, Population) else list(population)
+    run = Evolution(group, tools.HallOfFame(HALL, similar))
     run.evaluations += assign(toolbox, run.population)
     _note(run, run.population)
     return run
@@ -85,13 +98,13 @@ def _note(run: Evolution, fresh: Sequence[Any]) -> None:
     if fresh:
         order = np.argsort(costs_of(fresh), kind="stable")[:HALL]
         run.hall.update([fresh[z] for z in order])
-    record = statistics().compile(run.population)
+    record = statistics().compile(costs_of(run.population).tolist())
     run.logbook.record(generation=run.generation, evaluations=run.evaluations, **record)
 
 
 def statistics() -> Any:
     """DEAP statistics over costs (sums of weights, as the summary shows them)."""
-    compiled = tools.Statistics(lambda individual: individual.fitness.values[0])
+    compiled = tools.Statistics()
     compiled.register("best", min)
     compiled.register("mean", lambda costs: float(np.mean(costs)))
     compiled.register("worst", max)

@@ -29,7 +29,6 @@ from gpuga.evolution.patterns import (
     run_to_pattern,
     same_places,
 )
-from gpuga.evolution.plane_workshop import Counted
 from gpuga.evolution.selection import costs_of as fitness_of
 from gpuga.heuristics.pbp import pbp_patterns
 from gpuga.kernels import Stream, get_backend
@@ -70,7 +69,7 @@ class GenSup:
         try:
             if not clock.expired():
                 master = master_of(problem, patterns[-1])
-                master.tighten(Counted(BOUND_ROUNDS, clock.part(0.3)))
+                master.tighten(clock.part(0.3), BOUND_ROUNDS)
                 free = np.where(master.point().reshape(problem.shape) > 1e-6, 0, problem.weight)
                 patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
             patterns += pbp_patterns(problem, max(0, self.parameters.population - len(patterns)), self.context)

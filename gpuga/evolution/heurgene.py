@@ -33,11 +33,11 @@ from gpuga.evolution.heurgene_loops import (
     attempt_crossover,
     circuit_lists,
     drop_redundant,
+    level_supports,
     new_scratch,
 )
 from gpuga.evolution.individual import Cost
 from gpuga.evolution.patterns import costs_in_one_call, given_patterns, run_to_pattern
-from gpuga.evolution.plane_workshop import level_supports
 from gpuga.heuristics.hypercube import rectangles
 from gpuga.kernels import Stream, get_backend
 from gpuga.parameters import HeurGeneParameters

@@ -302,3 +302,30 @@ def _others(
         for y in range(size, LONGEST):
             room[s, y] = -1
     return True
+
+
+@compiled
+def level_supports(net: Network, links: Links, flow: Flow, levels: Requirements) -> tuple[Ints, Ints]:
+    """The secondary places of one flow per level; the last start is -1 if a level is not met."""
+    columns = flow.amount.shape[1]
+    count = len(levels.place)
+    start = np.zeros(count + 1, np.int64)
+    out = np.zeros(16 * count + 64, np.int64)
+    end = 0
+    for q in range(count):
+        met = meets(net, links, flow, levels.place[q], levels.forth[q], levels.need[q])
+        if not met:
+            clear(flow)
+            start[count] = -1
+            return start, out[:0].copy()
+        if end + flow.used[0] > len(out):
+            out = np.concatenate((out, np.zeros(len(out) + flow.used[0], np.int64)))
+        for z in range(flow.used[0]):
+            place = flow.touched[z]
+            i, j = place // columns, place % columns
+            if flow.amount[i, j] != 0 and links.kind[i, j] == SECONDARY:
+                out[end] = place
+                end += 1
+        start[q + 1] = end
+        clear(flow)
+    return start, out[:end].copy()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
-from gpuga.evolution.engine import Evolution, begin, evolve
+from gpuga.evolution.engine import Evolution, begin, evolve, with_operators
 from gpuga.evolution.individual import Cost
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.stopping import Stop
@@ -95,6 +95,7 @@ def run_to_pattern(
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     context.progress.stage("seeds")
     population, toolbox, similar = prepare(problem)
+    with_operators(toolbox, context.operators)
     stop = Stop.of(context, parameters)
     reporter = Reporter(table, context, problem.base_cost, parameters.log)
     evolution = begin(population, toolbox, similar)
@@ -106,5 +107,7 @@ def run_to_pattern(
 
 
 def _tell(reporter: Reporter, evolution: Evolution) -> None:
+    if reporter.context.on_generation is not None:
+        reporter.context.on_generation(evolution)
     costs = {individual.fitness.values[0] for individual in evolution.population}
     reporter.tell(evolution, 0, len(costs) / len(evolution.population))

@@ -8,8 +8,10 @@ exchanges after every step, so that it can be repeated; one that is bounded by t
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,24 +35,54 @@ class News:
         self.core: Mask = useful_columns(search.master, search.cost) | search.best
 
 
-class Prover:
-    """Runs the exact search beside evolution; `exchange` is the only way in and out while it runs."""
+class Offers:
+    """The patterns that evolution offered (bool[n]) and after which step: enough to do a paced search again.
 
-    def __init__(self, problem: TwoWayProblem | GeneralProblem, context: Context, paced: bool) -> None:
+    `until` is the number of steps that were done with them.
+    """
+
+    def __init__(self, made: Sequence[tuple[int, Mask]] = (), until: int = 0) -> None:
+        self.made, self.until = list(made), until
+
+    def arrays(self, cells: int) -> dict[str, NDArray[Any]]:
+        """As arrays without values."""
+        steps = np.array([step for step, _ in self.made], np.int64)
+        masks = np.array([mask for _, mask in self.made], bool).reshape(len(self.made), cells)
+        return {"offer_steps": steps, "offers": np.packbits(masks, axis=1)}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]], cells: int, until: int) -> Offers:
+        """From arrays."""
+        masks = np.unpackbits(arrays["offers"], axis=1)[:, :cells].astype(bool)
+        return cls([*zip(arrays["offer_steps"].tolist(), masks, strict=True)], until)
+
+
+class Prover:
+    """Runs the exact search beside evolution; `exchange` is the only way in and out while it runs.
+
+    With `offers` it first does again what it did with them before.
+    """
+
+    def __init__(
+        self, problem: TwoWayProblem | GeneralProblem, context: Context, paced: bool, offers: Offers | None = None
+    ) -> None:
         self.clock = context.clock.part(1.0)
         self.problem, self.paced = problem, paced
         self._context = replace(context, clock=self.clock, progress=Silent())
         self.search: Search | None = None
         self.ended = False
+        self.cpu_seconds = 0.0
         self._news: News | None = None
+        self.offers = offers or Offers()
         self._offered: Mask | None = None
+        self._cheapest: int | None = None
         self._failure: BaseException | None = None
         self._lock = threading.Lock()
         self._may_step, self._stepped = threading.Semaphore(1), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, name="prover", daemon=True)
         self._thread.start()
 
-    def exchange(self, best: Mask) -> News | None:
+    def exchange(self, best: Mask, cost: int) -> News | None:
         """Hand over evolution's incumbent, as secondary suppressions bool[n]; the prover's news, None before the first.
 
         A paced prover has then done one step more than at the exchange before.
@@ -59,13 +91,19 @@ class Prover:
             self._stepped.acquire()
         self._raise()
         with self._lock:
-            news, self._offered = self._news, best.copy()
+            news = self._news
+            if self._cheapest is None or cost < self._cheapest:
+                self._cheapest, self._offered = cost, best.copy()
+                if self.paced and news is not None:
+                    self.offers.made.append((news.steps, self._offered))
         if self.paced:
             self._may_step.release()
         return news
 
     def stop(self) -> None:
-        """End the search at its next look at the clock, and wait for that."""
+        """End the search and wait for that: a paced one after its step, any other at its next look at the clock."""
+        if self.paced and not self.ended:
+            self._stepped.acquire()
         self.clock.interrupt()
         self.ended = True
         self._may_step.release()
@@ -92,6 +130,7 @@ class Prover:
         except BaseException as fault:  # whatever it is, it belongs to the thread that asks
             self._failure = fault
         finally:
+            self.cpu_seconds = time.thread_time()
             self.ended = True
             self._stepped.release()
 
@@ -105,6 +144,12 @@ class Prover:
     def _tell(self, steps: int) -> None:
         """Lay out the news of a step, take over what was offered, and wait for the next turn."""
         assert self.search is not None
+        if steps <= self.offers.until:
+            for step, mask in self.offers.made:
+                if step == steps:
+                    self.search.offer(mask)
+                    self._cheapest = self.search.cost
+            return
         news = News(self.search, steps)
         with self._lock:
             self._news = news

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.evolution.individual import Individual
+from gpuga.evolution.population import Population
 from gpuga.kernels.random import Stream
 from gpuga.table.table import Ints
 
@@ -24,6 +25,8 @@ Select = Callable[[Sequence[Any], int], list[Any]]
 
 def costs_of(individuals: Sequence[Any]) -> Ints:
     """The costs of evaluated individuals (int64[P])."""
+    if isinstance(individuals, Population):
+        return individuals.costs
     return np.array([individual.fitness.values[0] for individual in individuals], np.int64)
 
 

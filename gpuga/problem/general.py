@@ -71,6 +71,11 @@ class GeneralProblem:
         """What cells cost."""
         return self.table.weight
 
+    @property
+    def forced(self) -> Mask:
+        """What is suppressed in any case (bool[n])."""
+        return self.table.forced
+
     @cached_property
     def candidate(self) -> Mask:
         """The cells that may become secondary suppressions (bool[n])."""

@@ -27,6 +27,10 @@ class TableProblem(Protocol):
         """What may be suppressed besides the forced cells."""
 
     @property
+    def forced(self) -> Mask:
+        """What is suppressed in any case."""
+
+    @property
     def base_cost(self) -> int:
         """The cost of the forced cells."""
 

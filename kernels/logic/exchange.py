@@ -32,7 +32,7 @@ class Joins(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Room of one exchange, one entry per line and lone cell: the union-find forest, what a component gains, choices."""
+    """Room of one exchange, an entry per line and lone cell: the union-find forest, what components gain, choices."""
 
     root: Int32
     gain: Int64
@@ -129,7 +129,14 @@ def choose(labels: Labels, way: Integer, seed: np.uint64) -> Integer:
 
 @device
 def exchange(
-    first: Bits, second: Bits, columns: Integer, joins: Joins, labels: Labels, way: Integer, seed: np.uint64, child: Bits
+    first: Bits,
+    second: Bits,
+    columns: Integer,
+    joins: Joins,
+    labels: Labels,
+    way: Integer,
+    seed: np.uint64,
+    child: Bits,
 ) -> Integer:
     """Fill `child` with the first pattern and the chosen components of the second; what that gains."""
     lines = len(labels.root) - np.int64(joins.alone.max() + 1)

@@ -25,8 +25,6 @@ TABLES = 4
 OPTIONS: dict[str, Any] = {
     "generations": 20,
     "population": 12,
-    "refined": 1,
-    "without": ("lp", "polish"),
     "patience": 999,
 }
 
@@ -118,7 +116,7 @@ def _ended(child: int, patience: float) -> bool:
 def _started(which: int, home: Path) -> int:
     """A run in a process of its own: protects with a checkpoint, resumes where there is one, writes the result."""
     import gpuga.cli.protect
-    import gpuga.evolution.circuits as method
+    import gpuga.evolution.run as method
     import gpuga.protect  # noqa: F401
 
     child = os.fork()
@@ -139,13 +137,14 @@ def _run(which: int, home: Path) -> None:
     import warnings
 
     import gpuga
-    from gpuga.evolution.plane_workshop import PlaneWorkshop
+    import gpuga.evolution.run as method
     from gpuga.files.pattern import write_pattern
     from gpuga.files.read import read_source
     from gpuga.table.generate import herrington
 
     warnings.simplefilter("ignore")
-    PlaneWorkshop.lower = property(lambda workshop: 0)  # type: ignore[assignment]  # else a proof ends the run early
+    evolve = method.evolve
+    method.evolve = lambda *given: evolve(*given[:4], lambda: 0)  # else a proof ends the run early
     path = home / "table.csv"
     if not path.exists():
         gpuga.write_table(herrington(9 + which, 10, 0.06, 1 + which), home / "new.csv")

@@ -17,17 +17,16 @@ import numpy as np
 import pytest
 
 import gpuga
-import gpuga.evolution.circuits as method
+import gpuga.evolution.run as method
 from gpuga.errors import InputError
 from gpuga.evolution import checkpoint
 from gpuga.evolution.engine import Evolution
-from gpuga.evolution.plane_workshop import PlaneWorkshop
 from gpuga.protection import Protection
 from gpuga.table.generate import herrington
 from gpuga.table.table import Status, Table
 
 ROOT = Path(__file__).parents[2]
-OPTIONS = {"generations": 6, "population": 24, "refined": 2, "patience": 99}
+OPTIONS = {"generations": 6, "population": 24, "patience": 99}
 
 
 class Killed(BaseException):
@@ -70,8 +69,9 @@ def resumes(table: Table, generations: tuple[int, ...], folder: Path, monkeypatc
 
 
 def test_a_resumed_run_ends_in_the_same_pattern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a run that never notices its proof goes through every step of the polishing, and all of them are replayed
-    monkeypatch.setattr(PlaneWorkshop, "lower", property(lambda workshop: 0))
+    # a run that never notices its proof goes through every step of the prover, and all of them are done again
+    evolve = method.evolve
+    monkeypatch.setattr(method, "evolve", lambda *given: evolve(*given[:4], lambda: 0))
     resumes(herrington(16, 15, 0.04, 1), (1, 4), tmp_path, monkeypatch)
 
 
@@ -88,7 +88,7 @@ def test_without_a_checkpoint_yet_resume_begins(plane: Table, tmp_path: Path) ->
 
 
 def test_a_checkpoint_of_another_seed_is_refused(plane: Table, tmp_path: Path) -> None:
-    protect(plane, tmp_path, without=("lp", "polish"))
+    protect(plane, tmp_path, without=("prover",))
     with pytest.raises(InputError, match="another table, seed"):
         gpuga.protect(plane, "circuits", seed=6, options=OPTIONS | {"checkpoint": str(tmp_path), "resume": True})
 
@@ -102,7 +102,7 @@ def test_tables_that_differ_in_a_status_have_different_fingerprints(plane: Table
 
 
 def test_two_checkpoints_are_kept_and_no_pickle_is_in_them(plane: Table, tmp_path: Path) -> None:
-    protect(plane, tmp_path, without=("lp", "polish"))
+    protect(plane, tmp_path, without=("prover",))
     files = sorted(tmp_path.iterdir())
     assert len(files) == checkpoint.KEPT
     assert all(b"pickle" not in path.read_bytes() for path in files)
@@ -115,9 +115,9 @@ def test_no_value_of_a_cell_is_in_a_checkpoint(plane: Table, tmp_path: Path) -> 
     protect(plane, tmp_path)
     figures, arrays = checkpoint.read(max(tmp_path.iterdir()).read_bytes())
     hidden = set(plane.value[plane.primary].tolist()) - set(range(len(plane)))
-    assert set(figures) == {"fingerprint", "generation", "evaluations", "position", "since", "width"}
+    assert set(figures) == {"fingerprint", "generation", "children", "position", "since", "heard", "priced_at"}
     for name, array in arrays.items():
-        if name != "bound":
+        if name != "lower":
             assert not hidden & set(np.asarray(array, np.int64).ravel().tolist()), name
 
 
@@ -128,7 +128,7 @@ def flipped(content: bytes, bit: int) -> bytes:
 
 
 def test_a_thousand_flipped_bits_are_all_refused(plane: Table, tmp_path: Path) -> None:
-    protect(plane, tmp_path, without=("lp", "polish"), generations=2)
+    protect(plane, tmp_path, without=("prover",), generations=2)
     before, latest = sorted(tmp_path.iterdir())
     content, previous = latest.read_bytes(), checkpoint.read(before.read_bytes())[0]
     drawn = random.Random(7)
@@ -143,7 +143,7 @@ def test_a_thousand_flipped_bits_are_all_refused(plane: Table, tmp_path: Path) -
 
 
 def test_shortened_checkpoints_are_refused(plane: Table, tmp_path: Path) -> None:
-    protect(plane, tmp_path, without=("lp", "polish"), generations=2)
+    protect(plane, tmp_path, without=("prover",), generations=2)
     content = max(tmp_path.iterdir()).read_bytes()
     for length in (0, 1, 31, 32, 33, len(content) // 2, len(content) - 1):
         with pytest.raises(checkpoint.Damaged):
@@ -151,7 +151,7 @@ def test_shortened_checkpoints_are_refused(plane: Table, tmp_path: Path) -> None
 
 
 def test_if_every_checkpoint_is_damaged_the_user_is_told(plane: Table, tmp_path: Path) -> None:
-    protect(plane, tmp_path, without=("lp", "polish"), generations=2)
+    protect(plane, tmp_path, without=("prover",), generations=2)
     for path in tmp_path.iterdir():
         path.write_bytes(b"nothing")
     with pytest.warns(UserWarning, match="not used"), pytest.raises(InputError, match="no checkpoint in it is whole"):
@@ -160,12 +160,11 @@ def test_if_every_checkpoint_is_damaged_the_user_is_told(plane: Table, tmp_path:
 
 SCRIPT = """
 import sys, numpy as np, gpuga
-import gpuga.evolution.circuits as method
+import gpuga.evolution.run as method
 from gpuga.table.generate import herrington
 method.SECONDS_BETWEEN = 0.0
 folder, out, resume = sys.argv[1], sys.argv[2], sys.argv[3] == "resume"
-options = {"generations": 30, "population": 24, "refined": 2, "patience": 999, "checkpoint": folder, "resume": resume,
-           "without": ("lp", "polish")}
+options = {"generations": 30, "population": 24, "patience": 999, "checkpoint": folder, "resume": resume}
 found = gpuga.protect(herrington(25, 20, 0.04, 3), "circuits", seed=5, options=options)
 np.save(out, found.suppressed)
 """
@@ -203,7 +202,7 @@ def test_fifty_times_killed_and_resumed(tmp_path: Path) -> None:
 
 
 def test_the_manifest_names_every_array(plane: Table, tmp_path: Path) -> None:
-    protect(plane, tmp_path, without=("lp", "polish"), generations=1)
+    protect(plane, tmp_path, without=("prover",), generations=1)
     head = max(tmp_path.iterdir()).read_bytes().split(b"\n", 2)[1]
     names = {entry["name"] for entry in json.loads(head)["arrays"]}
     assert {"genes", "hall", "pool_cells", "pool_start", "pool_cell", "pool_task"} <= names

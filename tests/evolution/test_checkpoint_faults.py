@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import gpuga
-import gpuga.evolution.circuits as method
+import gpuga.evolution.run as method
 from gpuga.cli.main import run
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError
@@ -29,7 +29,7 @@ from gpuga.table.generate import herrington
 from gpuga.table.table import Table
 
 ROOT = Path(__file__).parents[2]
-OPTIONS = {"generations": 3, "population": 16, "refined": 2, "without": ("lp", "polish")}
+OPTIONS = {"generations": 3, "population": 16, "without": ("prover",)}
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_a_fingerprint_tells_tables_apart(plane: Table, change: str) -> None:
         (Context(protect_secondary=True),),
         (Context(whole=True),),
         (Context(), CircuitsParameters(population=7)),
-        (Context(), CircuitsParameters(without=("lp",))),
+        (Context(), CircuitsParameters(without=("prover",))),
         (Context(), CircuitsParameters(selection="elite")),
         (Context(start=(np.ones(3, bool),)),),
     ],

@@ -13,7 +13,6 @@ from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
 from gpuga.heuristics.castro import castro
-from gpuga.heuristics.destroy_repair import improve
 from gpuga.heuristics.incremental import by_flows, incremental
 from gpuga.heuristics.pbp import pbp, pbp_patterns
 from gpuga.heuristics.shortest_path import shortest_path
@@ -103,17 +102,6 @@ def test_repair_keeps_what_it_is_given_before_clean_up():
     repaired = by_paths(problem, problem.costs(), plain(), start=start, clean=False)
     assert repaired[start].all()
     assert is_safe(table, problem.pattern(repaired))
-
-
-def test_local_search_never_gets_dearer_and_stays_safe():
-    for table in (class1(25, 25, 2), herrington(30, 30, 0.02, 2), random_plane_table(8, 8, 5, sensitive=0.1)):
-        problem = two_way_problem(table, Context())
-        start = by_paths(problem, problem.costs(), plain())
-        for seed in (0, 1):
-            better = improve(problem, start, problem.costs(), 60, seed)
-            assert problem.cost(better) <= problem.cost(start)
-            assert is_safe(table, problem.pattern(better))
-        assert np.array_equal(better, improve(problem, start, problem.costs(), 60, 1))
 
 
 def test_pbp_makes_diverse_patterns():

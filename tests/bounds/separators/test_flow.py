@@ -18,7 +18,6 @@ from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import blurred, plain
 from gpuga.context import Clock, Context
 from gpuga.errors import Infeasible
-from gpuga.evolution.plane_workshop import Counted
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.safety.network import Network
 from gpuga.table.generate import class1, herrington, smith2d
@@ -84,7 +83,7 @@ def test_long_tables_are_bounded_by_their_short_lines_before_any_flow_is_asked()
     problem, master = master_for(smith2d(400, 8, 0.1, 0.25, 1))
     assert len(master.cuts) > 50
     assert (master.position.reshape(problem.shape)[problem.candidate] >= 0).all()
-    master.tighten(Counted(1, Clock()))
+    master.tighten(Clock(), rounds=1)
     first = by_paths(problem, problem.costs(), plain())
     assert 0.8 * problem.cost(first) < master.bound <= problem.cost(first)
 

@@ -1,0 +1,98 @@
+"""Equal time for every method, and for `circuits` without each of its ingredients; all patterns audited.
+
+    python -m bench contest --json FILE [--quick] [--kind NAME ...] [--method NAME ...] [--tables 10] [--seconds N]
+    python -m bench contest --ablation ...
+
+Methods are named as in `gpuga methods`; `circuits-INGREDIENT` is `circuits` without that ingredient. Rows are written
+as they come, so that a run can be interrupted; runs that the file already has are not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import gpuga
+from bench.kinds import KINDS, QUICK, Kind
+from bench.statistics import mean_interval
+from gpuga.parameters import INGREDIENTS
+
+METHODS = ("circuits", "exact", "gensup", "hypercube")
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is missing, print the table."""
+    given = _parser().parse_args(arguments)
+    kinds = QUICK if given.quick else [KINDS[name] for name in given.kind or KINDS]
+    methods = given.method or METHODS
+    if given.ablation:
+        methods = ("circuits", *(f"circuits-{name}" for name in INGREDIENTS))
+    path, tables = Path(given.json), 2 if given.quick else given.tables
+    rows: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
+    known = {(row["table"], row["method"], row["seconds"]) for row in rows}
+    for kind in kinds:
+        seconds = given.seconds or kind.seconds
+        for seed in range(1, tables + 1):
+            for method in methods:
+                if (f"{kind.name}-{seed}", method, seconds) not in known:
+                    rows.append(_row(kind, seed, method, seconds))
+                    path.write_text(json.dumps(rows, indent=1) + "\n")
+        print(summary(kind, [row for row in rows if row["table"].startswith(f"{kind.name}-")]), flush=True)
+    return 0
+
+
+def _row(kind: Kind, seed: int, method: str, seconds: float) -> dict[str, Any]:
+    """One run; a method that cannot do the table, or not in time, has no cost."""
+    table, (name, _, without) = kind.make(seed), method.partition("-")
+    options = {"without": (without,)} if without else {}
+    row: dict[str, Any] = {"table": f"{kind.name}-{seed}", "method": method, "seconds": seconds}
+    begun = time.monotonic()
+    try:
+        found = gpuga.protect(table, name if without in INGREDIENTS or not without else method, seed=seed,
+                              seconds=seconds, options=options if without in INGREDIENTS else {})  # fmt: skip
+    except gpuga.GpugaError as fault:
+        return row | {"cost": None, "lower_bound": None, "proven": False, "note": str(fault)}
+    assert found.audit.safe
+    bound = found.bound
+    return row | {
+        "cost": float(table.shown_cost(found.cost)),
+        "lower_bound": None if bound is None else float(table.shown_cost(bound.lower_bound)),
+        "proven": bound is not None and bound.lower_bound >= found.cost,
+        "generations": found.found.generations,
+        "elapsed": round(time.monotonic() - begun, 2),
+    }
+
+
+def summary(kind: Kind, rows: list[dict[str, Any]]) -> str:
+    """Per method: by how much it is dearer than `circuits` on the same table, on average and at worst; proofs."""
+    by_table: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        by_table[row["table"]][row["method"]] = row
+    lines = [f"{kind.name}: {len(by_table)} tables", f"{'method':<24}{'mean':>9}{'interval':>20}{'most':>9}{'proofs':>8}"]
+    for method in dict.fromkeys(row["method"] for row in rows):
+        pairs = [(one[method], one["circuits"]) for one in by_table.values() if method in one and "circuits" in one]
+        both = [(own["cost"], ours["cost"]) for own, ours in pairs if own["cost"] is not None and ours["cost"]]
+        if not both:
+            lines.append(f"{method:<24}{'no pattern':>9}")
+            continue
+        dearer = [100 * (cost / ours - 1) for cost, ours in both]
+        mean, low, high = mean_interval(dearer)
+        proofs = sum(bool(own["proven"]) for own, _ in pairs)
+        lines.append(f"{method:<24}{mean:>+8.2f}%{f'[{low:+.2f}, {high:+.2f}]':>20}{max(dearer):>+8.2f}%{proofs:>8}")
+    return "\n".join(lines)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench contest", description=__doc__)
+    parser.add_argument("--json", required=True)
+    parser.add_argument("--quick", action="store_true", help="two small kinds, two tables, two seconds")
+    parser.add_argument("--kind", action="append", choices=sorted(KINDS))
+    parser.add_argument("--method", action="append")
+    parser.add_argument("--ablation", action="store_true", help="circuits without each ingredient")
+    parser.add_argument("--tables", type=int, default=10)
+    parser.add_argument("--seconds", type=float)
+    return parser

@@ -1,0 +1,97 @@
+"""Of the CPU time of a `circuits` run, how much is in back-end operations: the ceiling of what a device could give.
+
+    python -m bench share --json FILE [--kind NAME] [--seed 1] [--population 256 --population 4096] [--seconds 15]
+
+Evolution and prover are counted apart, each by the CPU clock of its own thread; evolution gets one thread. If a device
+took no time at all for the operations, evolution would be faster by at most 1 / (1 - share) (Amdahl).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from bench.kinds import KINDS
+from gpuga.context import Clock, Context
+from gpuga.evolution.kernels import kernels_of
+from gpuga.evolution.run import Run
+from gpuga.lp.choice import choose
+from gpuga.parameters import CircuitsParameters
+from gpuga.problem.problem import problem_for
+
+
+class Timed:
+    """Kernels that count the CPU seconds of their operations."""
+
+    def __init__(self, kernels: Any) -> None:
+        self._kernels = kernels
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    def __getattr__(self, name: str) -> Any:
+        operation = getattr(self._kernels, name)
+        if not callable(operation):
+            return operation
+
+        def timed(*given: Any, **named: Any) -> Any:
+            begun = time.thread_time()
+            try:
+                return operation(*given, **named)
+            finally:
+                self.seconds[name] += time.thread_time() - begun
+
+        return timed
+
+
+def main(arguments: list[str]) -> int:
+    """Measure every population and print the table."""
+    given = _parser().parse_args(arguments)
+    rows = []
+    for size in given.population or (256, 4096):
+        row = measured(given.kind, given.seed, size, given.seconds)
+        rows.append(row)
+        share = row["backend_seconds"] / row["evolution_seconds"]
+        print(
+            f"{row['table']}, population {size}: {row['generations']} generations, {row['children']} children, "
+            f"{100 * share:.1f} % of {row['evolution_seconds']:.1f} CPU s of evolution in the back end "
+            f"(a device: at most {1 / max(1e-9, 1 - share):.1f} times faster), prover {row['prover_seconds']:.1f} CPU s",
+            flush=True,
+        )
+    if given.json:
+        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0
+
+
+def measured(kind: str, seed: int, population: int, seconds: float) -> dict[str, Any]:
+    """One run."""
+    table = KINDS[kind].make(seed)
+    context = Context(solver=choose("highs").solver, clock=Clock(seconds))
+    problem = problem_for(table, False, context.clock)
+    kernels = Timed(kernels_of(problem, context, threads=1))
+    run = Run(problem, kernels, context, CircuitsParameters(population=population))
+    begun = time.thread_time()
+    run.go()
+    return {
+        "method": "circuits",
+        "table": f"{kind}-{seed}",
+        "population": population,
+        "generations": run.evolution.generation,
+        "children": run.breeder.children,
+        "backend_seconds": sum(kernels.seconds.values()),
+        "evolution_seconds": time.thread_time() - begun,
+        "prover_seconds": 0.0 if run.prover is None else run.prover.cpu_seconds,
+        "operations": dict(kernels.seconds),
+    }
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench share", description=__doc__)
+    parser.add_argument("--json")
+    parser.add_argument("--kind", choices=sorted(KINDS), default="herrington-100x100-1%")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--population", type=int, action="append")
+    parser.add_argument("--seconds", type=float, default=15.0)
+    return parser

@@ -1,0 +1,212 @@
+"""The operators of `circuits`: every one takes and gives whole populations, and works in the back end.
+
+A child is a pattern that was *decoded*: every requirement is led along the cheapest circuit at given prices, in a
+random order, then redundant cells are published, and the result is safe by construction. Children differ in what is
+cheap for them: the cells of their parents (`mate`, by decoding with inherited cells), what is left after a part was
+published (`mutate`, destroy and repair), or the prices of the relaxation alone (`newcomers`). Crossover also exchanges
+connected components of what the parents differ in; those children are judged by the exact safety kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from deap import base
+from numpy.typing import NDArray
+
+from gpuga.evolution.population import Member, Population, Words, places_of
+from gpuga.kernels.layout import Patterns
+from gpuga.kernels.logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
+from gpuga.kernels.random import Stream
+from gpuga.table.table import Ints, Mask
+
+DECODED, DESTROYED, NEW = 1 / 16, 1 / 4, 1 / 32
+"""Children per individual and generation: decoded with inherited cells, destroyed and repaired, made from nothing."""
+
+TOURNAMENT = 2
+REFERENCES = 16
+ELITE = 0.1
+"""The share of a population that survives by cost alone; how many individuals others are compared with."""
+
+STRENGTHS = (1, 2, 3, 4, 6, 8, 12)
+"""How many cells are published at once, roughly, drawn anew for each individual."""
+
+
+STYLES = np.array(
+    [
+        blur | single | narrow | order
+        for blur in (0, BLUR, BLUR, BLUR)
+        for single in (0, SINGLE)
+        for narrow in (0, BY_CAPACITY, BY_CAPACITY, BY_CAPACITY)
+        for order in (0, 0, 0, BY_NEED, BY_WEIGHT)
+    ],
+    np.int32,
+)
+"""How children are decoded, the better ways more often."""
+
+
+class Kernels(Protocol):
+    """The operations of one table in a back end, on packed patterns that stay there."""
+
+    def pack(self, suppressed: NDArray[np.bool_]) -> Patterns:
+        """bool[P, n] as patterns of this back end; forced cells are added."""
+
+    def nothing(self, count: int) -> Patterns:
+        """Patterns of the forced cells alone."""
+
+    def arrays(self, patterns: Patterns) -> dict[str, NDArray[Any]]:
+        """The patterns as host arrays without values of cells, for a checkpoint."""
+
+    def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Patterns:
+        """Patterns from such arrays."""
+
+    def set_prices(self, prices: NDArray[np.int64], core: Mask) -> None:
+        """Prices int64[S, n] and the columns that are tried first."""
+
+    def decode(
+        self, start: Patterns, first: Patterns, second: Patterns, seeds: Words, style: Any, snapshot: Any
+    ) -> tuple[Patterns, Mask]:
+        """Patterns that lead every requirement from `start`; False where that is impossible."""
+
+    def clean(self, patterns: Patterns, seeds: Words) -> Patterns:
+        """The patterns without redundant cells."""
+
+    def safe(self, patterns: Patterns) -> Mask:
+        """Whether all requirements are met, exactly."""
+
+    def destroy(self, patterns: Patterns, seeds: Words, strength: Any) -> Patterns:
+        """The patterns with some cells published."""
+
+    def costs(self, patterns: Patterns) -> Ints:
+        """What the secondary suppressions cost."""
+
+    def exchange(self, patterns: Patterns, pairs: Any, ways: Any, seeds: Words) -> tuple[Patterns, Ints]:
+        """Children by components of their parents' difference, and what they gain."""
+
+    def digests(self, patterns: Patterns) -> Words:
+        """Equal for equal patterns."""
+
+    def nearest(self, patterns: Patterns, others: Patterns) -> Ints:
+        """In how many cells each pattern differs from the nearest other one."""
+
+
+@dataclass
+class Breeder:
+    """The operators of one run; `without` names ingredients that are switched off to measure them."""
+
+    kernels: Kernels
+    stream: Stream
+    size: int
+    without: frozenset[str] = frozenset()
+    children: int = 0
+    snapshots: int = 0
+
+    SNAPSHOTS = 4
+    """Prices of the relaxation that are kept; a child is decoded at one of them."""
+
+    # --- prices ------------------------------------------------------------------------------------------
+
+    def price(self, prices: Sequence[NDArray[np.int64]], core: Mask) -> None:
+        """Decode at these prices from now on, the latest first; of the columns those of the core are tried first."""
+        self.snapshots = len(prices)
+        self.kernels.set_prices(np.stack(prices), core)
+
+    # --- children ----------------------------------------------------------------------------------------
+
+    def newcomers(self, count: int, start: Patterns | None = None) -> Population:
+        """Individuals decoded from nothing, or from patterns that are completed."""
+        nothing = self.kernels.nothing(count)
+        return self._decoded(nothing if start is None else start, nothing, nothing)
+
+    def select(self, population: Population, k: int) -> list[Member]:
+        """Parents by tournament."""
+        drawn = self.stream.integers(0, len(population), k * TOURNAMENT).reshape(k, TOURNAMENT)
+        won = drawn[np.arange(k), np.argmin(population.costs[drawn], axis=1)]
+        members = population.members
+        return [members[z] for z in won.tolist()]
+
+    def mate(self, parents: Sequence[Member]) -> Population:
+        """Children of pairs: by components of what they differ in, and some by decoding with inherited cells."""
+        population = parents[0].population
+        pairs = places_of(parents[: len(parents) // 2 * 2]).reshape(-1, 2)
+        pairs = pairs[population.digests[pairs[:, 0]] != population.digests[pairs[:, 1]]]
+        if not len(pairs):
+            return population.take([])
+        return self._exchanged(population, pairs).joined(self._inherited(population, pairs))
+
+    def _exchanged(self, population: Population, pairs: Ints) -> Population:
+        """The children that are safe and no dearer than their first parent, without redundant cells."""
+        if "components" in self.without:
+            return population.take([])
+        ways = np.arange(len(pairs), dtype=np.int32) % 3
+        made, gains = self.kernels.exchange(population.patterns, pairs.astype(np.int32), ways, self._seeds(len(pairs)))
+        self.children += len(pairs)
+        known = np.isin(self.kernels.digests(made), population.digests)
+        worth = np.flatnonzero((gains >= 0) & ~known)
+        made = made.take(worth)
+        return self._cleaned(made, np.flatnonzero(self.kernels.safe(made)))
+
+    def _inherited(self, population: Population, pairs: Ints) -> Population:
+        if "inherit" in self.without:
+            return population.take([])
+        pairs = pairs[: max(1, int(DECODED * self.size))]
+        first, second = (population.take(pairs[:, side]).patterns for side in (0, 1))
+        return self._decoded(self.kernels.nothing(len(pairs)), first, second)
+
+    def mutate(self, population: Population) -> Population:
+        """Individuals of which a part was published and led anew."""
+        if "destroy" in self.without:
+            return population.take([])
+        count = max(1, int(DESTROYED * self.size))
+        chosen = population.take(places_of(self.select(population, count)))
+        strength = np.array(STRENGTHS, np.int32)[self.stream.integers(0, len(STRENGTHS), count)]
+        left = self.kernels.destroy(chosen.patterns, self._seeds(count), strength)
+        return self._decoded(left, left, left)
+
+    def vary(self, population: Population, toolbox: base.Toolbox) -> Population:
+        """A generation's offspring."""
+        wanted = max(int(NEW * self.size), min(self.size - len(population), self.size // 8))
+        if "newcomers" in self.without and len(population) == self.size:
+            wanted = 0
+        children = toolbox.mate(toolbox.select(population, len(population)))
+        return children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
+
+    def _decoded(self, start: Patterns, first: Patterns, second: Patterns) -> Population:
+        count = start.count
+        style = STYLES[self.stream.integers(0, len(STYLES), count)]
+        # every other child takes the latest prices
+        snapshot = np.maximum(0, self.stream.integers(1 - self.snapshots, self.snapshots, count))
+        made, possible = self.kernels.decode(start, first, second, self._seeds(count), style, snapshot.astype(np.int32))
+        self.children += count
+        return self._cleaned(made, np.flatnonzero(possible))
+
+    def _cleaned(self, patterns: Patterns, which: Ints) -> Population:
+        """Those patterns without redundant cells, as individuals."""
+        return self.evaluated(self.kernels.clean(patterns.take(which), self._seeds(len(which))))
+
+    def evaluated(self, patterns: Patterns) -> Population:
+        """Patterns as individuals with their costs."""
+        return Population(patterns, self.kernels.costs(patterns), self.kernels.digests(patterns))
+
+    def _seeds(self, count: int) -> Words:
+        pair = self.stream.words(2 * count).astype(np.uint64)
+        return (pair[0::2] << np.uint64(32)) | pair[1::2]
+
+    # --- survival ----------------------------------------------------------------------------------------
+
+    def survive(self, population: Population, offspring: Population) -> Population:
+        """The best by rank of cost and of dissimilarity; no pattern twice, a tenth by cost alone."""
+        both = population.joined(offspring)
+        order = both.distinct()
+        size = min(self.size, len(order))
+        if "dissimilarity" in self.without or len(order) == size:
+            return both.take(order[:size])
+        reference = np.concatenate([[0], self.stream.integers(0, len(order), REFERENCES)])
+        sorted_ = both.take(order)
+        apart = self.kernels.nearest(sorted_.patterns, sorted_.take(reference).patterns)
+        rank = np.arange(len(order)) + np.argsort(np.argsort(-apart, kind="stable"), kind="stable") // 2
+        rank[: max(1, int(ELITE * size))] = -1
+        return sorted_.take(np.sort(np.argsort(rank, kind="stable")[:size]))

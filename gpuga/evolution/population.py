@@ -1,0 +1,122 @@
+"""A population that lives in the back end: packed patterns with their costs; DEAP sees a sequence of individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.evolution.individual import Cost
+from gpuga.kernels.layout import Patterns, unpack
+from gpuga.table.table import Ints, Mask
+
+Words = NDArray[np.uint64]
+
+
+class Member:
+    """An individual of a population: its place there, its fitness; the pattern stays in the back end."""
+
+    __slots__ = ("fitness", "place", "population")
+
+    def __init__(self, population: Population, place: int) -> None:
+        self.population, self.place = population, place
+        self.fitness = Cost((int(population.costs[place]),))
+
+    @property
+    def cost(self) -> int:
+        """The cost of the secondary suppressions, in units of the table's weights."""
+        return int(self.population.costs[self.place])
+
+    @property
+    def suppressed(self) -> Mask:
+        """The pattern in host memory (bool[n])."""
+        return self.population.unpacked([self.place])[0]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Member:
+        return self.population.take([self.place])[0]
+
+
+class Population(Sequence[Member]):
+    """Patterns, their costs int64[P] (forced cells left out) and digests uint64[P], equal for equal patterns."""
+
+    def __init__(self, patterns: Patterns, costs: Ints, digests: Words) -> None:
+        self.patterns, self.costs, self.digests = patterns, costs, digests
+        self._members: list[Member] | None = None
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    @overload
+    def __getitem__(self, at: int) -> Member: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Member]: ...
+
+    def __getitem__(self, at: int | slice) -> Member | list[Member]:
+        return self.members[at]
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self.members)
+
+    @property
+    def members(self) -> list[Member]:
+        """The individuals, made when first asked for."""
+        if self._members is None:
+            self._members = [Member(self, place) for place in range(len(self))]
+        return self._members
+
+    def take(self, places: Sequence[int] | Ints) -> Population:
+        """Some of the individuals, in that order."""
+        at = np.asarray(places, np.int64)
+        return Population(self.patterns.take(at), self.costs[at], self.digests[at])
+
+    def joined(self, *others: Population) -> Population:
+        """This population and others behind it."""
+        every = [other for other in others if len(other)]
+        if not every:
+            return self
+        return Population(
+            self.patterns.joined([other.patterns for other in every]),
+            np.concatenate([self.costs, *(other.costs for other in every)]),
+            np.concatenate([self.digests, *(other.digests for other in every)]),
+        )
+
+    @classmethod
+    def of(cls, members: Sequence[Member]) -> Population:
+        """Individuals of any populations, in that order."""
+        groups = list({id(one.population): one.population for one in members}.values())
+        begins = dict(zip(map(id, groups), np.cumsum([0, *map(len, groups)]).tolist(), strict=False))
+        every = groups[0].joined(*groups[1:])
+        return every.take([begins[id(one.population)] + one.place for one in members])
+
+    def unpacked(self, places: Sequence[int]) -> NDArray[np.bool_]:
+        """Patterns in host memory (bool[k, n])."""
+        return unpack(self.take(places).patterns)
+
+    @property
+    def best(self) -> Member:
+        """The cheapest; of equals the first."""
+        return self.members[int(np.argmin(self.costs))]
+
+    def distinct(self) -> Ints:
+        """Places of different patterns by rising cost; of equals the first."""
+        _, first = np.unique(self.digests, return_index=True)
+        first = np.sort(first)
+        return first[np.argsort(self.costs[first], kind="stable")]
+
+
+def places_of(members: Sequence[Member]) -> Ints:
+    """Where individuals stand in their population (int64[k])."""
+    return np.array([member.place for member in members], np.int64)
+
+
+def same_pattern(one: Member, other: Member) -> bool:
+    """Whether two individuals are the same, for DEAP's hall of fame."""
+    return bool(one.population.digests[one.place] == other.population.digests[other.place])
+
+
+def cells_apart(one: Member, other: Member) -> int:
+    """In how many cells two individuals differ."""
+    return int((one.suppressed ^ other.suppressed).sum())

@@ -1,0 +1,270 @@
+"""One run of evolution in the back end with the prover beside it, from seeds or from a checkpoint to the end.
+
+Every generation exchanges with the prover. Evolution's best pattern goes there and cuts its tree; the prover's best
+joins the population, the point of its relaxation prices the cells, and the columns that can still matter are tried
+first. A run without a time limit waits for the prover's step, so that it can be repeated, and resumed bit for bit.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from deap import base
+from numpy.typing import NDArray
+
+from gpuga.context import Context
+from gpuga.evolution import checkpoint
+from gpuga.evolution.breeding import Breeder, Kernels
+from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
+from gpuga.evolution.population import Population, cells_apart, same_pattern
+from gpuga.evolution.progress import Reporter
+from gpuga.evolution.prover import News, Offers, Prover
+from gpuga.evolution.replacement import find_replacement
+from gpuga.evolution.selection import find_selection
+from gpuga.evolution.stopping import Stop
+from gpuga.kernels.random import Stream
+from gpuga.parameters import CircuitsParameters
+from gpuga.problem.general import GeneralProblem
+from gpuga.problem.two_way import TwoWayProblem
+from gpuga.protection import Found
+from gpuga.table.table import Mask
+
+FINEST = 2**35
+"""The price of the heaviest cell: finer than differences that matter, and thousands of them add up without overflow."""
+
+TIES = 1.02
+"""What a cell costs that the relaxation suppresses wholly is not nothing, so that ties are ordered by weight."""
+
+FIRST = 32
+"""Individuals that are made before the first generation; the population grows from there at better prices."""
+
+GENERATIONS_BETWEEN_PRICES = 4
+"""Prices change at most so often."""
+
+SECONDS_BETWEEN = 0.2
+"""Checkpoints are not written more often than this."""
+
+
+def prices_of(weight: NDArray[np.int64], point: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole prices: weights times what a fractional pattern leaves of each cell."""
+    unit = FINEST / max(1.0, float(weight.max(initial=1)))
+    return np.maximum(1, np.round(weight * (TIES - np.clip(point, 0.0, 1.0)) * unit)).astype(np.int64)
+
+
+@dataclass
+class Run:
+    """Evolution and prover of one problem; masks are flat."""
+
+    problem: TwoWayProblem | GeneralProblem
+    kernels: Kernels
+    context: Context
+    parameters: CircuitsParameters
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        problem, context, parameters = self.problem, self.context, self.parameters
+        self.forced: Mask = problem.forced.ravel()
+        self.weight = problem.weight.ravel()
+        self.breeder = Breeder(
+            self.kernels, Stream(context.seed, 1), parameters.population, frozenset(parameters.without)
+        )
+        self.points: list[tuple[NDArray[np.float64], Mask]] = []
+        self._price(np.zeros(len(self.weight)), problem.candidate.ravel())
+        self.toolbox = self._toolbox()
+        self.paced = context.clock.seconds is None
+        patience = parameters.patience_for(not self.paced)
+        self.stop = Stop(context, parameters.generations, patience, parameters.improvement_rate)
+        self.reporter = Reporter(problem.table, context, problem.base_cost, parameters.log, parameters.resume)
+        self.folder = None if parameters.checkpoint is None else Path(parameters.checkpoint)
+        self.saved, self.unsaved = -SECONDS_BETWEEN, False
+        self.prover: Prover | None = None
+        self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
+        self.evolution: Evolution
+
+    def _toolbox(self) -> base.Toolbox:
+        """The operators by their DEAP names; each may be replaced."""
+        toolbox, breeder = new_toolbox(), self.breeder
+        for name in ("select", "mate", "mutate", "newcomers", "survive"):
+            toolbox.register(name, getattr(breeder, name))
+        wanted, stream = self.parameters, breeder.stream
+        if wanted.selection is not None:
+            toolbox.register("select", find_selection(wanted.selection), stream=stream)
+        if wanted.replacement in ("elite", "kill", "similar"):
+            toolbox.register("survive", find_replacement(wanted.replacement, stream, cells_apart))
+        toolbox.register("vary", self._vary)
+        toolbox.register("replace", self._replace)
+        return with_operators(toolbox, self.context.operators)
+
+    def go(self) -> None:
+        """Evolve to the end, then end the prover."""
+        try:
+            self.evolution = self._resumed() or self._begun()
+            self.context.progress.stage("evolution", self.stop.generations)
+            evolve(self.evolution, self.toolbox, self.stop, self._watch, lambda: self.lower)
+        finally:
+            if self.prover is not None:
+                self.prover.stop()
+
+    def best(self) -> Mask:
+        """The cheapest secondary suppressions, flat; the prover's where it found cheaper ones at the very end."""
+        search = None if self.prover is None else self.prover.search
+        if search is not None and search.cost < self.evolution.best.cost:
+            return np.asarray(search.best).ravel()
+        return self._secondary()
+
+    def found(self) -> Found:
+        """The result with how it was found."""
+        bound = None if self.prover is None else self.prover.bound()
+        details = {"stopped": self.stop.why, "children": self.breeder.children}
+        return Found(
+            self.problem.pattern(self.best().reshape(self.problem.weight.shape)),
+            bound,
+            self.evolution.generation,
+            self.breeder.children,
+            details,
+        )
+
+    # --- the first population ----------------------------------------------------------------------------
+
+    def _begun(self) -> Evolution:
+        self._start_prover(Offers())
+        self.context.progress.stage("seeds")
+        return begin(self._first(), self.toolbox, same_pattern)
+
+    def _start_prover(self, offers: Offers) -> None:
+        if "prover" not in self.parameters.without:
+            self.prover = Prover(self.problem, self.context, self.paced, offers)
+
+    def _first(self) -> Population:
+        """The user's patterns, completed, and some individuals at the weights as prices."""
+        given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
+        if self.context.first is not None:
+            given.append(self.problem.secondary(self.context.first.suppressed).ravel())
+        first = self.breeder.newcomers(min(FIRST, self.parameters.population))
+        if given:
+            first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
+        return first.take(first.distinct())
+
+    # --- generations -------------------------------------------------------------------------------------
+
+    def _secondary(self) -> Mask:
+        return np.asarray(self.evolution.best.suppressed & ~self.forced)
+
+    def _vary(self, population: Population) -> Population:
+        """The offspring of a generation, and the prover's best pattern where that is cheaper."""
+        arrived = population.take([])
+        if self.prover is not None:
+            news = self.prover.exchange(self._secondary(), self.evolution.best.cost)
+            if news is not None and news.steps > self.heard:
+                arrived = self._heed(news)
+        children = self.breeder.vary(population, self.toolbox).joined(arrived)
+        self.evolution.evaluations = self.breeder.children
+        return children
+
+    def _replace(self, population: Population, offspring: Population) -> Population:
+        """The survivors; an operator of DEAP's kind may return them as a list."""
+        survivors = self.toolbox.survive(population, offspring)
+        return survivors if isinstance(survivors, Population) else Population.of(survivors)
+
+    def _heed(self, news: News) -> Population:
+        """Take over what the prover found."""
+        self.heard, self.lower = news.steps, max(self.lower, news.lower)
+        if self.evolution.generation - self.priced_at >= GENERATIONS_BETWEEN_PRICES:
+            self.priced_at = self.evolution.generation
+            self._price(news.point, news.core)
+        if news.cost >= self.evolution.best.cost:
+            return self.evolution.population.take([])
+        return self.breeder.evaluated(self.kernels.pack(np.asarray(news.best).reshape(1, -1)))
+
+    def _price(self, point: NDArray[np.float64], core: Mask) -> None:
+        self.points = [(point, core), *self.points][: self.breeder.SNAPSHOTS]
+        self.breeder.price([prices_of(self.weight, one) for one, _ in self.points], core)
+
+    def _watch(self, evolution: Evolution) -> None:
+        self.reporter.tell(evolution, self.lower, self._diversity(evolution.population), children=self.breeder.children)
+        if self.context.on_generation is not None:
+            self.context.on_generation(evolution)
+        now = self.context.clock.spent()
+        if self.folder is not None and now - self.saved >= SECONDS_BETWEEN:
+            self.saved = now
+            self._save(self.folder)
+
+    def _diversity(self, population: Population) -> float:
+        """How many cells individuals differ from the best in, as a share of what two patterns of its size could."""
+        best = population.take([int(np.argmin(population.costs))])
+        cells = max(1, int(best.unpacked([0]).sum()) - int(self.forced.sum()))
+        apart = self.breeder.kernels.nearest(population.patterns, best.patterns)
+        return float(np.minimum(apart, 2 * cells).mean()) / (2 * cells)
+
+    # --- checkpoints -------------------------------------------------------------------------------------
+
+    def _save(self, folder: Path) -> None:
+        run = self.evolution
+        figures = {
+            "fingerprint": checkpoint.fingerprint(self.problem.table, self.settings),
+            "generation": run.generation,
+            "children": self.breeder.children,
+            "position": self.breeder.stream.position,
+            "since": self.stop.since,
+            "heard": self.heard,
+            "priced_at": self.priced_at,
+        }
+        offers = Offers() if self.prover is None else self.prover.offers
+        arrays = {
+            **self._named("population", run.population),
+            **self._named("hall", Population.of(list(run.hall))),
+            "points": np.stack([point for point, _ in self.points]),
+            "cores": np.packbits([core for _, core in self.points], axis=1),
+            "lower": np.array([self.lower]),
+            **offers.arrays(len(self.weight)),
+        }
+        try:
+            checkpoint.save(folder, run.generation, figures, arrays)
+        except OSError as fault:
+            if not self.unsaved:
+                said = f"checkpoints cannot be written ({fault.strerror}): continuing without them"
+                warnings.warn(said, stacklevel=2)
+            self.unsaved = True
+
+    def _named(self, name: str, group: Population) -> checkpoint.Arrays:
+        return {f"{name}_{part}": array for part, array in self.kernels.arrays(group.patterns).items()}
+
+    def _group(self, name: str, arrays: checkpoint.Arrays) -> Population:
+        own = {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}
+        return self.breeder.evaluated(self.kernels.of_arrays(own))
+
+    def _resumed(self) -> Evolution | None:
+        """The run where its latest checkpoint left it; None if there is none to resume from."""
+        if self.folder is None or not self.parameters.resume:
+            return None
+        loaded = checkpoint.load(self.folder)
+        if loaded is None:
+            return None
+        figures, arrays = loaded
+        self.context.progress.stage("resume")
+        offers = Offers.of(arrays, len(self.weight), figures["heard"] if self.paced else 0)
+        self._start_prover(offers)
+        self.breeder.stream.position = figures["position"]
+        self.breeder.children = figures["children"]
+        self.lower, self.priced_at = int(arrays["lower"][0]), figures["priced_at"]
+        self.heard = figures["heard"] if self.paced else 0
+        cores = np.unpackbits(arrays["cores"], axis=1)[:, : len(self.weight)].astype(bool)
+        self.points = []
+        for point, core in zip(arrays["points"][::-1], cores[::-1], strict=True):
+            self._price(point, core)
+        return self._revived(figures, arrays)
+
+    def _revived(self, figures: dict[str, Any], arrays: checkpoint.Arrays) -> Evolution:
+        population, hall = (self._group(name, arrays) for name in ("population", "hall"))
+        evolution = begin(population, self.toolbox, same_pattern)
+        evolution.hall.clear()
+        for member in reversed(hall.members):
+            evolution.hall.update([member])
+        evolution.generation = figures["generation"]
+        self.stop.best, self.stop.since = evolution.best.cost, figures["since"] - 1
+        self.saved = self.context.clock.spent()
+        return evolution
