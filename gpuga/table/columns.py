@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +63,31 @@ class Hierarchy:
         return self.lines[position] if self.lines else None
 
 
+class FigureOptions(TypedDict, total=False):
+    """What may be said of the figures of a table; meanings and defaults stand in `Reading`."""
+
+    levels: str | None
+    weights: str | None
+    coincidences: Mapping[str, Sequence[str]] | None
+
+
+class ReadingOptions(FigureOptions, total=False):
+    """What may be said of the columns of a table besides its hierarchies; meanings and defaults stand in `Reading`."""
+
+    total: str
+    totals: Mapping[str, str] | None
+    ignore: Sequence[str]
+    dimensions: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Reading:
-    """How columns become a table: rule for levels, kind of weights, code of the totals, hierarchies.
+    """How columns become a table.
 
-    `totals` are codes of totals by dimension where they differ from `total`; `dimensions` and `ignore` name columns
-    that are and that are no dimensions, whatever they look like; `coincidences` are codes, by dimension, whose
-    values are the sum of others by chance.
+    `levels` is the rule for sensitive cells without levels (`15%`, `5`, `max(1,10%)`; 15 % if it is None), `weights`
+    one of value, count, unit and log, which replaces the weights of the source. `total` is the code of totals, `totals`
+    gives it by dimension where it differs; `dimensions` and `ignore` name columns that are and that are no dimensions,
+    whatever they look like; `coincidences` are codes, by dimension, whose values are the sum of others by chance.
     """
 
     levels: str | None = None
@@ -79,6 +98,11 @@ class Reading:
     dimensions: Sequence[str] = ()
     totals: Mapping[str, str] = field(default_factory=dict)
     coincidences: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, hierarchies: Mapping[str, Hierarchy], options: ReadingOptions) -> Reading:
+        """From options by name; None stands for what is usual."""
+        return cls(hierarchies=hierarchies, **{name: said for name, said in options.items() if said is not None})  # type: ignore[arg-type]
 
     def total_of(self, dimension: str) -> str:
         """The code of the total of one dimension."""
