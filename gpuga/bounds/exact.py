@@ -12,7 +12,7 @@ from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
-from gpuga.safety.model import as_judged
+from gpuga.table.attacker_model import Asked, as_judged
 from gpuga.table.table import Table
 
 NOTHING = "nothing to protect"
@@ -42,7 +42,7 @@ def lower_bound(
     who knows that values are whole, levels are whole too, and a bound for the linear attacker stays true.
     """
     context = context or Context()
-    table, _ = as_judged(table, whole, level_zero, context.strict)
+    table, _ = as_judged(table, Asked(context.strict, whole=whole, level_zero=level_zero))
     return bound(problem_for(table, context.strict, context.clock), context)
 
 

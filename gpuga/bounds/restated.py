@@ -21,7 +21,7 @@ from gpuga.files.jj import LETTERS
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows
 from gpuga.protection import Bound
-from gpuga.safety.model import AttackerModel
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import INFINITE, Ints, Table
 
 DENOMINATOR = 2**40

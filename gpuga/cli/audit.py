@@ -18,8 +18,8 @@ from gpuga.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from gpuga import Audit
     from gpuga.files.read import Source
-    from gpuga.safety.audit import Audit
 
 
 @click.command()

@@ -116,11 +116,10 @@ def _start(source: Source, path: str) -> Mask:
     """A pattern to start from: any that publishes no sensitive cell and suppresses no frozen one."""
     from gpuga.errors import InputError
     from gpuga.files.pattern import read_pattern
-    from gpuga.safety.audit import check_pattern
 
     pattern = read_pattern(source, path)
     try:
-        check_pattern(source.table, pattern)
+        source.table.check_pattern(pattern)
     except InputError as fault:
         raise fault.at(path) from None
     return pattern

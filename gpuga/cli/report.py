@@ -12,9 +12,7 @@ from gpuga.errors import printable
 from gpuga.files.atomic import write_whole
 
 if TYPE_CHECKING:
-    from gpuga.protection import Protection
-    from gpuga.safety.audit import Audit
-    from gpuga.safety.exposure import Exposure
+    from gpuga import Audit, Exposure, Protection
     from gpuga.table.table import Table
 
 INTERVALS = "what an attacker can compute about suppressed cells"
@@ -102,7 +100,7 @@ def heading(table: Table, whole: str, level_zero: str) -> str:
 
 def attacker_lines(table: Table, whole: str, level_zero: str) -> list[str]:
     """What the attacker is taken to know, and what is asked of sensitive cells without levels."""
-    from gpuga.safety.model import knows_whole, levels_of_zero
+    from gpuga.table.attacker_model import knows_whole, levels_of_zero
 
     knows = "knows" if knows_whole(table, whole) else "does not know"
     lines = [f"attacker: {knows} that values are whole numbers"]

@@ -268,6 +268,15 @@ class Table:
         """The sum of the weights of the secondary suppressions, in units of `1/weight_scale`."""
         return int(self.weight[suppressed & ~self.primary].sum())
 
+    def check_pattern(self, suppressed: Mask) -> None:
+        """Refuse a pattern that publishes a sensitive cell or suppresses a frozen one."""
+        if len(suppressed) != len(self):
+            raise InputError(f"the pattern has {len(suppressed)} cells, the table {len(self)}")
+        if (bad := np.flatnonzero(self.primary & ~suppressed)).size:
+            raise InputError(f"the pattern publishes the sensitive {self.label(int(bad[0]))}")
+        if (bad := np.flatnonzero(suppressed & ~self.suppressible)).size:
+            raise InputError(f"the pattern suppresses {self.label(int(bad[0]))}, which must be published")
+
     def shown_cost(self, cost: int | Fraction) -> float | int:
         """A cost in the user's units: an integer where it is one."""
         exact = Fraction(cost) / self.weight_scale

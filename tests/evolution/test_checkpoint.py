@@ -22,7 +22,7 @@ from gpuga.errors import InputError
 from gpuga.evolution import checkpoint
 from gpuga.evolution.engine import Evolution
 from gpuga.evolution.plane_workshop import PlaneWorkshop
-from gpuga.protection import Protection
+from gpuga.result import Protection
 from gpuga.table.generate import herrington
 from gpuga.table.table import Status, Table
 

@@ -23,7 +23,7 @@ from gpuga import verify
 from gpuga.bounds.restated import Restated
 from gpuga.files.jj import LETTERS
 from gpuga.safety.evidence import SafetyProof
-from gpuga.safety.model import AttackerModel
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
 
