@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from gpuga.cli.options import (
     table_options,
 )
 
+if TYPE_CHECKING:
+    from gpuga.table.attacker_model import AttackerOptions
+
 
 @click.command()
 @table_options
@@ -24,13 +27,7 @@ from gpuga.cli.options import (
 @json_option
 @quiet_option
 def bound(
-    seconds: float | None,
-    strict: bool,
-    whole: str,
-    level_zero: str,
-    json_path: str | None,
-    quiet: bool,
-    **reading: Any,
+    reading: dict[str, Any], seconds: float | None, attacker: AttackerOptions, json_path: str | None, quiet: bool
 ) -> None:
     """Compute a proven lower bound on the cost of any safe pattern of TABLE.
 
@@ -46,11 +43,11 @@ def bound(
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     if not quiet:
-        click.echo(heading(source.table, whole, level_zero))
+        click.echo(heading(source.table, attacker))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
-        context = Context(clock=clock, progress=progress, strict=strict)
-        found = gpuga.lower_bound(source.table, context, whole=whole, level_zero=level_zero)
+        context = Context(clock=clock, progress=progress, strict=attacker["strict"])
+        found = gpuga.lower_bound(source.table, context, whole=attacker["whole"], level_zero=attacker["level_zero"])
     shown = source.table.shown_cost(found.lower_bound)
     if json_path:
         content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from gpuga.cli.options import (
     table_options,
 )
 
+if TYPE_CHECKING:
+    from gpuga.table.attacker_model import AttackerOptions
+
 
 @click.command()
 @table_options
@@ -24,13 +27,7 @@ from gpuga.cli.options import (
 @json_option
 @quiet_option
 def expose(
-    seconds: float | None,
-    strict: bool,
-    whole: str,
-    level_zero: str,
-    json_path: str | None,
-    quiet: bool,
-    **reading: Any,
+    reading: dict[str, Any], seconds: float | None, attacker: AttackerOptions, json_path: str | None, quiet: bool
 ) -> None:
     """List the sensitive cells of TABLE that are exposed if no other cell is suppressed.
 
@@ -45,14 +42,11 @@ def expose(
     check_places(files_read(reading), {"--json": json_path})
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
-    found = gpuga.exposure(
-        source.table, strict=strict, whole=whole, level_zero=level_zero, context=Context(clock=clock)
-    )
-    content = exposure_content(found)
+    content = exposure_content(gpuga.exposure(source.table, context=Context(clock=clock), **attacker))
     if json_path:
         write_json(json_path, content)
     if not quiet:
-        click.echo(heading(source.table, whole, level_zero))
+        click.echo(heading(source.table, attacker))
         if clock.expired():
             click.echo("time limit reached: undecided cells count as exposed")
         for kind, cells in content.items():

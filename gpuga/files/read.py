@@ -79,8 +79,8 @@ def _refuse_for_equations(reading: Reading, path: Path) -> None:
         "--dimension": reading.dimensions,
         "--coincidence": reading.coincidences,
     }
-    for option, wish in given.items():
-        if wish:
+    for option, said in given.items():
+        if said:
             raise InputError(f"a .jj file brings its equations along: it takes no {option}", path=path)
 
 

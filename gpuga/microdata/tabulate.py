@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from gpuga.errors import InputError, printable
 from gpuga.files.hrc import read_dimension
 from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
 from gpuga.microdata.primary_rules import Contributions, Rule, Zeros, required_level
-from gpuga.microdata.records import Records
+from gpuga.microdata.records import OpeningOptions, Records
 from gpuga.microdata.singletons import Group, crowded_lines, groups
 from gpuga.table.grid import flat_dimension, grid_lines
 from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
@@ -119,15 +120,15 @@ def tabulate(
     zeros: Zeros | None = None,
     singletons: bool = True,
     total: str = "Total",
-    delimiter: str = ",",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **opening: Unpack[OpeningOptions],
 ) -> Tabulation:
     """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a
     primary).
 
     `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
-    without one is flat. `singletons` also protects primaries of one line against each other.
+    without one is flat. `singletons` also protects primaries of one line against each other. `delimiter` and
+    `threads` say how the file is read.
     """
     zeros, progress = zeros or Zeros(), progress or Silent()
     trees = {
@@ -136,7 +137,7 @@ def tabulate(
     }
     _check_call(layout, rules, trees)
     progress.stage("read")
-    with Records(path, delimiter, threads) as records:
+    with Records(path, **opening) as records:
         records.load(layout.columns)
         dimensions = [trees[name] if name in trees else _flat(records, name, total) for name in layout.by]
         scales = prepare(records, layout, dimensions)

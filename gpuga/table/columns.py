@@ -162,9 +162,9 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
 def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
     """The dimensions, where each row lies in them, and the marginals that are missing."""
     names = dimension_names(columns, reading.ignore, reading.dimensions)
-    wishes = {"--hierarchy": reading.hierarchies, "--total": reading.totals, "--coincidence": reading.coincidences}
-    for option, wanted in wishes.items():
-        for name in wanted:
+    named = {"--hierarchy": reading.hierarchies, "--total": reading.totals, "--coincidence": reading.coincidences}
+    for option, by_dimension in named.items():
+        for name in by_dimension:
             if name not in names:
                 raise InputError(f"there is no dimension {printable(name)!r}", field=option)
     dimensions, codes = [], []
