@@ -8,8 +8,7 @@ from gpuga.bounds.incumbent import BY_CUTS
 from gpuga.bounds.search import Search, master_of, repair_of
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
-from gpuga.problem.general import GeneralProblem
-from gpuga.problem.problem import problem_for
+from gpuga.problem.problem import TableProblem, problem_for
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
 from gpuga.table.attacker_model import Asked, as_judged
@@ -23,7 +22,7 @@ def exact(table: Table, context: Context) -> Found:
     return solve(problem_for(table, context.strict, context.clock), context)
 
 
-def solve(problem: TwoWayProblem | GeneralProblem, context: Context) -> Found:
+def solve(problem: TableProblem, context: Context) -> Found:
     """The same for a problem."""
     if problem.done:
         nothing = np.zeros(problem.weight.shape, bool)
@@ -46,7 +45,7 @@ def lower_bound(
     return bound(problem_for(table, context.strict, context.clock), context)
 
 
-def bound(problem: TwoWayProblem | GeneralProblem, context: Context) -> Bound:
+def bound(problem: TableProblem, context: Context) -> Bound:
     """The same for a problem."""
     context.progress.stage("bound")
     first = None

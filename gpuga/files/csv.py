@@ -12,7 +12,6 @@ import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
-from gpuga.files.source import read_text
 from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
 from gpuga.table.exact import shown
 from gpuga.table.headers import HeaderError
@@ -115,12 +114,6 @@ def _delimiter(text: str) -> str:
     """A comma, unless the header has none but has semicolons or tabs."""
     header = text[: text.find("\n") if "\n" in text else len(text)]
     return next((sign for sign in ",;\t" if sign in header), ",")
-
-
-def read_csv(path: str | Path, reading: Reading | None = None) -> Table:
-    """The table in a long CSV file."""
-    path = Path(path)
-    return parse_csv(read_text(path), path, reading or Reading())
 
 
 def parse_csv(text: str, path: Path, reading: Reading) -> Table:

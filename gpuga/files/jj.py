@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
-from gpuga.files.source import read_text
 from gpuga.table.columns import MOST_ROWS
 from gpuga.table.exact import Decimals, decimals, shown
 from gpuga.table.grid import csr_lines
@@ -38,11 +37,6 @@ LARGEST_SIGN = 10**6
 
 _SIGN = re.compile(r"[+-]?[0-9]+")
 _FIRST_CELL = 3  # the line of the first cell, counted from 1
-
-
-def read_jj(path: str | Path, *, levels: str | None = None, weights: str | None = None) -> Table:
-    """The table in a `.jj` file; `levels` are for sensitive cells without, `weights` replace its own."""
-    return parse_jj(read_text(Path(path)), path, levels=levels, weights=weights)
 
 
 def parse_jj(text: str, path: str | Path, *, levels: str | None = None, weights: str | None = None) -> Table:
