@@ -10,7 +10,6 @@ from typing import NamedTuple
 from gpuga.kernels.backend import available_backends
 from gpuga.kernels.probe import probe_driver
 from gpuga.lp.cuopt_probe import probe_cuopt, probe_server
-from gpuga.lp.highs import Highs
 
 BACKENDS = {"cuda": "evaluates on the GPU", "cpu": "evaluates on all cores", "numpy": "slow reference implementation"}
 
@@ -35,13 +34,8 @@ def parts(environment: Mapping[str, str]) -> list[Part]:
     """Everything that gpuga can use, in the order in which it is preferred; the environment names a cuOpt server."""
     found = available_backends().items()
     backends = [Part("back end", name, problem, BACKENDS.get(name, "")) for name, problem in found]
-    return [*backends, _highs(), _cuopt(environment), *map(_extra, EXTRAS)]
-
-
-def _highs() -> Part:
-    solver = Highs()
-    problem = None if solver.available() else "highspy does not work here: pip install highspy"
-    return Part("solver", solver.name, problem, f"version {metadata.version('highspy')}")
+    highs = Part("solver", "highs", None, f"version {metadata.version('highspy')}")
+    return [*backends, highs, _cuopt(environment), *map(_extra, EXTRAS)]
 
 
 def _cuopt(environment: Mapping[str, str]) -> Part:
