@@ -22,8 +22,8 @@ from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
 from gpuga.table.groups import LEVELS, Column, first_group, read_groups
 from gpuga.table.headers import dimension_names, plain_entries, value_column
-from gpuga.table.levels import DEFAULT_RULE, parse_rule
-from gpuga.table.table import INFINITE, LARGEST, Dimension, Grid, Ints, Levels, Status, Table
+from gpuga.table.levels import DEFAULT_RULE, parse_rule, refuse_frozen_sensitive, refuse_negative_level
+from gpuga.table.table import INFINITE, LARGEST, LETTERS, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.undeclared import refuse_undeclared_sums, warn_without_primaries
 from gpuga.table.weights import weigh
 from gpuga.table.words import FIGURES, MEMBERS
@@ -31,13 +31,7 @@ from gpuga.table.words import FIGURES, MEMBERS
 MOST_ROWS = 10_000_000
 """Tables with more rows are refused, by their claims where a file makes any: they do not fit into ordinary memory."""
 
-_STATUS = {
-    "s": Status.SUPPRESSIBLE,
-    "": Status.SUPPRESSIBLE,
-    "u": Status.SENSITIVE,
-    "z": Status.FROZEN,
-    "m": Status.SUPPRESSED,
-}
+_STATUS = LETTERS | {"": Status.SUPPRESSIBLE}
 _SENSITIVE = {"0": False, "": False, "false": False, "1": True, "true": True}
 
 
@@ -138,7 +132,7 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
     levels = _levels(figures, status, value, digits, reading.levels)
     status = _freeze_zeros(status, value, levels)
     lb, ub = _bounds(figures, value, digits)
-    _refuse_frozen_sensitive(status, lb, ub, levels)
+    refuse_frozen_sensitive(status, lb, ub, levels)
     contributors = _contributors(figures, added)
     weight, weight_scale = _weights(figures, added, value, 10**digits, contributors, reading.weights)
     return Table.build(
@@ -282,8 +276,7 @@ def _levels(
         level[name] = np.zeros(cells, np.int64)
         if name in figures:
             column = figures[name].scaled(digits)
-            if (column < 0).any():
-                raise InputError("is a negative level", field=name, cell=int(np.argmax(column < 0)))
+            refuse_negative_level(column, name)
             level[name][: len(column)] = column
             given[: len(column)] |= figures[name].present
     sensitive = status == Status.SENSITIVE
@@ -336,16 +329,6 @@ def _bounds(figures: Mapping[str, Decimals], value: Ints, digits: int) -> tuple[
             rows = np.flatnonzero(figures[name].present)
             bound[rows] = figures[name].bounds(digits)[rows]
     return lb, ub
-
-
-def _refuse_frozen_sensitive(status: NDArray[np.uint8], lb: Ints, ub: Ints, levels: Levels) -> None:
-    stuck = (status == Status.SENSITIVE) & (lb == ub) & (levels.lower + levels.upper + levels.sliding > 0)
-    if stuck.any():
-        raise InputError(
-            "a sensitive cell is frozen: its bounds lb and ub leave no room for its levels",
-            field="lb",
-            cell=int(np.argmax(stuck)),
-        )
 
 
 def _contributors(figures: Mapping[str, Decimals], added: Added) -> Ints | None:

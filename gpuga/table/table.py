@@ -41,6 +41,16 @@ class Status(IntEnum):
     SUPPRESSED = 3  # `m`: already suppressed as a secondary, stays so
 
 
+LETTERS = dict(zip("suzm", Status, strict=True))
+"""The statuses by the letters that stand for them in files."""
+
+
+def status_letters(status: NDArray[np.uint8]) -> list[str]:
+    """The letter of each cell's status."""
+    letters = tuple(LETTERS)
+    return [letters[s] for s in status.tolist()]
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     """The equations `sum(coef * x[cell]) = rhs`, one per line, as compressed sparse rows.
