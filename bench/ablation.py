@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import gpuga
+from bench.tables import herrington_parser
 from gpuga.parameters import INGREDIENTS
 from gpuga.table.generate import herrington
 from gpuga.table.table import Table
@@ -45,10 +46,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench ablation", description=__doc__)
-    parser.add_argument("--rows", type=int, default=100)
-    parser.add_argument("--cols", type=int, default=100)
-    parser.add_argument("--sensitive", type=float, default=0.01)
+    parser = herrington_parser("ablation", __doc__)
     parser.add_argument("--tables", type=int, default=3)
     parser.add_argument("--generations", type=int, default=6)
     parser.add_argument("--json")

@@ -72,7 +72,8 @@ def summary(kind: Kind, rows: list[dict[str, Any]]) -> str:
     by_table: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in rows:
         by_table[row["table"]][row["method"]] = row
-    lines = [f"{kind.name}: {len(by_table)} tables", f"{'method':<24}{'mean':>9}{'interval':>20}{'most':>9}{'proofs':>8}"]
+    header = f"{'method':<24}{'mean':>9}{'interval':>20}{'most':>9}{'proofs':>8}"
+    lines = [f"{kind.name}: {len(by_table)} tables, dearer than circuits by", header]
     for method in dict.fromkeys(row["method"] for row in rows):
         pairs = [(one[method], one["circuits"]) for one in by_table.values() if method in one and "circuits" in one]
         both = [(own["cost"], ours["cost"]) for own, ours in pairs if own["cost"] is not None and ours["cost"]]

@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from shutil import which
 
+from bench.tables import herrington_parser
 from gpuga.files.csv import write_csv
 from gpuga.table.generate import herrington
 
@@ -44,10 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench python-share", description=__doc__)
-    parser.add_argument("--rows", type=int, default=100)
-    parser.add_argument("--cols", type=int, default=100)
-    parser.add_argument("--sensitive", type=float, default=0.01)
+    parser = herrington_parser("python-share", __doc__)
     parser.add_argument("--population", type=int, default=4096)
     parser.add_argument("--seconds", type=float, default=30.0)
     return parser

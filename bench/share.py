@@ -57,7 +57,8 @@ def main(arguments: list[str]) -> int:
         print(
             f"{row['table']}, population {size}: {row['generations']} generations, {row['children']} children, "
             f"{100 * share:.1f} % of {row['evolution_seconds']:.1f} CPU s of evolution in the back end "
-            f"(a device: at most {1 / max(1e-9, 1 - share):.1f} times faster), prover {row['prover_seconds']:.1f} CPU s",
+            f"(a device: at most {1 / max(1e-9, 1 - share):.1f} times faster), "
+            f"prover {row['prover_seconds']:.1f} CPU s",
             flush=True,
         )
     if given.json:

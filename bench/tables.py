@@ -7,6 +7,7 @@ serpell:5x8:17:8:SEED (primaries and zeros are numbers of cells)   serpell-examp
 
 from __future__ import annotations
 
+import argparse
 import csv
 from functools import lru_cache
 from pathlib import Path
@@ -55,6 +56,15 @@ def named_table(name: str) -> Table:
         cells = (rows + 1) * (columns + 1)
         return smith2d(rows + 1, columns + 1, int(fields[1]) / cells, int(fields[2]) / cells, seed)
     raise ValueError(f"no table is called {name!r}")
+
+
+def herrington_parser(command: str, description: str | None) -> argparse.ArgumentParser:
+    """A parser with the options of a table of Herrington's kind."""
+    parser = argparse.ArgumentParser(prog=f"python -m bench {command}", description=description)
+    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--cols", type=int, default=100)
+    parser.add_argument("--sensitive", type=float, default=0.01)
+    return parser
 
 
 def published(name: str) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,8 @@ def curve(kind: str, seed: int, most: int, population: int) -> list[dict[str, An
             raise Enough
 
     options = {"population": population, "generations": 10**9, "patience": 10**9}
-    try:
+    with suppress(Enough):
         gpuga.protect(table, "circuits", seed=seed, options=options, on_generation=told)
-    except Enough:
-        pass
     return rows
 
 

@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
+    "Bound",
+    "Exposure",
+    "Protection",
     "Table",
     "__version__",
     "audit",
@@ -33,6 +37,10 @@ __all__ = [
 ]
 
 _HOME = {
+    "Audit": "gpuga.safety.audit",
+    "Bound": "gpuga.protection",
+    "Exposure": "gpuga.safety.exposure",
+    "Protection": "gpuga.result",
     "Table": "gpuga.table.table",
     "audit": "gpuga.safety.audit",
     "compare": "gpuga.compare",
@@ -50,8 +58,10 @@ if TYPE_CHECKING:
     from gpuga.compare import compare
     from gpuga.files.read import read_table, write_table
     from gpuga.protect import protect
-    from gpuga.safety.audit import audit
-    from gpuga.safety.exposure import exposure
+    from gpuga.protection import Bound
+    from gpuga.result import Protection
+    from gpuga.safety.audit import Audit, audit
+    from gpuga.safety.exposure import Exposure, exposure
     from gpuga.table.builders import table_from_array, table_from_frame
     from gpuga.table.table import Table
 

@@ -21,7 +21,7 @@ from gpuga.methods import Run
 from gpuga.problem.general import requirements_of
 from gpuga.problem.refusal import impossible
 from gpuga.protection import Bound, Found
-from gpuga.safety.audit import Audit, check_pattern, judge
+from gpuga.safety.audit import Audit, judge
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
 from gpuga.safety.witness import Witnesses
@@ -158,7 +158,7 @@ def make_safe(
     Raises `OutOfTime` where the context's clock ends before the pattern is shown to be safe.
     """
     suppressed = np.asarray(suppressed, bool) | table.forced
-    check_pattern(table, suppressed)
+    table.check_pattern(suppressed)
     repaired: set[int] = set()
     everything = False
     while True:

@@ -10,7 +10,7 @@ from gpuga.context import Progress
 from gpuga.errors import GpugaError, Infeasible
 from gpuga.methods import COMPARED, method_names
 from gpuga.protect import protect
-from gpuga.protection import Protection
+from gpuga.result import Protection
 from gpuga.table.table import Table
 
 

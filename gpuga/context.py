@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpuga import compiling
 from gpuga.errors import InputError
 from gpuga.lp.solver import Solver
-from gpuga.safety.model import AttackerModel
+from gpuga.table.attacker_model import AttackerModel
 
 if TYPE_CHECKING:
     from gpuga.protection import Found

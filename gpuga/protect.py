@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Unpack
 
 from gpuga.anytime import in_time
 from gpuga.backends import chosen_backend
@@ -18,10 +18,11 @@ from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, Method, find_method
 from gpuga.parameters import SolverParameters
-from gpuga.protection import Bound, Protection
-from gpuga.safety.audit import Audit, audit, check_pattern
-from gpuga.safety.model import as_judged
+from gpuga.protection import Bound
+from gpuga.result import Protection
+from gpuga.safety.audit import Audit, audit
 from gpuga.safety.witness import Witnesses
+from gpuga.table.attacker_model import Asked, SafetyOptions, as_judged
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 
@@ -35,81 +36,100 @@ LEAST_BOUND_SECONDS = 0.5
 """With less time than this left, no lower bound is begun."""
 
 
+class RunOptions(SafetyOptions, total=False):
+    """What a user may say of a run, whatever its method; meanings and defaults stand in `Run`."""
+
+    backend: str
+    lp: str
+    seed: int
+    seconds: float | None
+    operators: Mapping[str, Callable[..., Any]]
+    on_generation: Callable[[Any], None] | None
+    progress: Progress | None
+    clock: Clock | None
+
+
+@dataclass(frozen=True)
+class Run(Asked):
+    """What is asked of a run, besides what safety means: back end, LP solver, random seed, time limit in seconds.
+
+    Of an evolutionary method, `operators` replaces operators of its DEAP toolbox by name, and `on_generation` is called
+    with the evolution after every generation. `progress` is told how far the work is; a `clock` that is running already
+    takes the place of `seconds`.
+    """
+
+    backend: str = "auto"
+    lp: str = "auto"
+    seed: int = 0
+    seconds: float | None = None
+    operators: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    on_generation: Callable[[Any], None] | None = None
+    progress: Progress | None = None
+    clock: Clock | None = None
+
+
 def protect(
     table: Table,
     method: str = DEFAULT,
     *,
-    backend: str = "auto",
-    lp: str = "auto",
-    seed: int = 0,
-    seconds: float | None = None,
-    strict: bool = False,
-    protect_secondary: bool = False,
-    whole: str = "auto",
-    level_zero: str = "exact",
     proof: bool = False,
     start: Sequence[Mask] = (),
     options: Mapping[str, Any] | None = None,
     parameters: Parameters | None = None,
-    operators: Mapping[str, Callable[..., Any]] | None = None,
-    on_generation: Callable[[Any], None] | None = None,
-    progress: Progress | None = None,
-    clock: Clock | None = None,
+    **run: Unpack[RunOptions],
 ) -> Protection:
     """Find a pattern by a method, make sure of it, and say how good it is.
 
-    Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. `whole` and
-    `level_zero` say what the attacker knows and what cells without levels need (`safety.model`); with `proof` the audit
-    keeps a witness for every protection requirement. The method's own parameters are given by name in `options`, or as
-    an object of its class in `gpuga.parameters`. Of an evolutionary method, `operators` replaces operators of its DEAP
-    toolbox by name, and `on_generation` is called with the evolution after every generation.
+    Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. With `proof` the
+    audit keeps a witness for every protection requirement; `start` are patterns to start from. The method's own
+    parameters are given by name in `options`, or as an object of its class in `gpuga.parameters`. Further arguments
+    are `backend`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress` and `clock` (see `Run`), and
+    `strict`, `protect_secondary`, `whole` and `level_zero` (see `gpuga.table.attacker_model.Asked`).
     """
-    chosen = find_method(method)
+    asked, chosen = Run(**run), find_method(method)
     parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
     if "population" in parameters.changed():
         check_population(table, parameters.values()["population"])
-    if (operators or on_generation) and not chosen.evolves:
+    if (asked.operators or asked.on_generation) and not chosen.evolves:
         raise InputError(f"{method} is not evolutionary: it has no operators or generations", field="operators")
     for pattern in start:
-        check_pattern(table, pattern)
-    run = chosen.load(parameters)
-    judged, knows = as_judged(table, whole, level_zero, strict)
-    backend = chosen_backend(backend).name
-    solver = resolved_solver(lp, wanted)
+        table.check_pattern(pattern)
+    search = chosen.load(parameters)
+    judged, model = as_judged(table, asked)
+    backend = chosen_backend(asked.backend).name
+    solver = resolved_solver(asked.lp, wanted)
     context = Context(
         backend=backend,
         lp=solver.name,
         solver=solver,
-        seed=seed,
-        clock=clock or Clock(seconds),
-        progress=progress or Silent(),
-        strict=strict,
-        protect_secondary=protect_secondary,
-        whole=knows,
+        seed=asked.seed,
+        clock=asked.clock or Clock(asked.seconds),
+        progress=asked.progress or Silent(),
         start=tuple(start),
-        operators=operators or {},
-        on_generation=on_generation,
+        operators=asked.operators,
+        on_generation=asked.on_generation,
+        **vars(model),
     )
     begun = time.monotonic()
-    answer = in_time(run, judged, context)
-    suppressed, verdict, found = answer.suppressed, answer.audit, answer.found
+    answer = in_time(search, judged, context)
+    verdict, found = answer.audit, answer.found
     if proof:
-        verdict = _with_proof(table, suppressed, level_zero, context, found.proof, verdict)
+        verdict = _with_proof(table, answer.suppressed, asked.level_zero, context, found.proof, verdict)
     bound = found.bound or _bound(judged, context)
     return Protection(
         table=table,
-        suppressed=suppressed,
+        suppressed=answer.suppressed,
         audit=verdict,
         method=method,
         backend=backend,
         lp=_who_solved(solver),
-        seed=seed,
+        seed=asked.seed,
         repaired=answer.repaired,
         seconds=time.monotonic() - begun,
         found=found,
         bound=bound,
-        model=context.model,
-        level_zero=level_zero,
+        model=model,
+        level_zero=asked.level_zero,
         parameters=parameters,
     )
 

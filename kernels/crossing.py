@@ -52,7 +52,8 @@ class Crossing:
         return Patterns(children, patterns.columns), gains
 
     def _room(self) -> Labels:
-        return Labels(*(np.empty(self.nodes, dtype) for dtype in (np.int32, np.int64, np.int32)))
+        size = self.nodes
+        return Labels(np.empty(size, np.int32), np.empty(size, np.int64), np.empty(size, np.int32))
 
     def digests(self, patterns: Patterns) -> Words:
         """uint64[P]: equal for equal patterns, and for others all but never."""

@@ -79,21 +79,13 @@ class Guarded:
         self._warned = False
         self.answers = 0
 
-    def available(self) -> bool:
-        """Always: the judge is."""
-        return True
-
     def session(self, model: Model) -> Session:
         """A guarded session for changing objectives."""
         return self._guarded(model, self._solver.session, self._judge.session)
 
     def cold_session(self, model: Model) -> Session:
         """A guarded session for changing bounds and costs."""
-
-        def judge(model: Model) -> Session:
-            return self._judge.cold_session(model)
-
-        return self._guarded(model, self._solver.cold_session, judge)
+        return self._guarded(model, self._solver.cold_session, self._judge.cold_session)
 
     def interior_session(self, model: Model) -> Session:
         """A guarded session for one large question."""

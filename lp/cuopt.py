@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .batch import block_diagonal, slices, split
-from .cuopt_probe import probe_cuopt
 from .cuopt_server import Server, asking
 from .solver import Answer, Basis, Floats, Model, Session, Status
 
@@ -119,10 +118,6 @@ class Cuopt:
 
     def __init__(self, server: Server | None = None, module: Any = None) -> None:
         self.server, self._module, self.answers = server, module, 0
-
-    def available(self) -> bool:
-        """Whether the package is here; whether a GPU or server answers shows at the first solve."""
-        return self._module is not None or probe_cuopt().version is not None
 
     def module(self) -> Any:
         """cuOpt itself; importing it starts CUDA, so it is done as late as can be."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .solver import Answer, CutSession, Floats, MipAnswer, Rows, Status
+from .solver import Answer, Floats, MipAnswer, Rows, Status
 
 DUAL_SIMPLEX = 1
 NO_LIMIT = 2**31 - 1
@@ -23,11 +23,11 @@ FOREVER = 1e9
 
 def cut_session(cost: Floats) -> CutSession:
     """A session on `min cost.x, 0 <= x <= 1` (float64[n]) without rows."""
-    return HighsCutSession(cost)
+    return CutSession(cost)
 
 
-class HighsCutSession:
-    """One growing HiGHS program; see `CutSession`."""
+class CutSession:
+    """A minimisation over columns between 0 and 1 that grows by rows and columns; solves go on from the last basis."""
 
     def __init__(self, cost: Floats) -> None:
         import highspy

@@ -106,10 +106,6 @@ class Highs:
 
     name = "highs"
 
-    def available(self) -> bool:
-        """Always: it is a core dependency."""
-        return True
-
     def session(self, model: Model) -> Session:
         """A session for questions that change the objective: primal simplex, warm."""
         return HighsSession(model)

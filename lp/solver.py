@@ -8,7 +8,6 @@ answer in exact arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -125,59 +124,10 @@ class Session(Protocol):
         """The basis of the last answer, None where it is no vertex."""
 
 
-class CutSession(Protocol):
-    """A minimisation over columns between 0 and 1 that grows by rows and columns; solves go on from the last basis."""
-
-    columns: int
-    rows: int
-
-    def add_rows(self, rows: Rows) -> None:
-        """Add rows over the columns that are there."""
-
-    def add_columns(self, cost: Floats, start: NDArray[np.integer], index: NDArray[np.integer], value: Floats) -> None:
-        """Add columns between 0 and 1; their entries in the rows that are there, in compressed sparse columns."""
-
-    def delete_rows(self, rows: NDArray[np.integer]) -> None:
-        """Drop rows by number."""
-
-    def set_cost(self, columns: NDArray[np.integer], cost: Floats) -> None:
-        """Change the objective of some columns."""
-
-    def set_bounds(self, columns: NDArray[np.integer], lower: Floats, upper: Floats) -> None:
-        """Change the bounds of some columns."""
-
-    def limit_objective(self, most: float) -> None:
-        """Let solves end once the objective is proven to exceed `most`."""
-
-    def forget_basis(self) -> None:
-        """Solve the next time from scratch."""
-
-    def solve(self, seconds: float = float("inf"), iterations: int | None = None) -> Answer:
-        """Solve warm; where a limit ends it, the point and the duals of that moment."""
-
-    def row_values(self) -> Floats:
-        """What the rows add up to at the last point."""
-
-    def solve_whole(
-        self,
-        whole: NDArray[np.bool_],
-        start: Floats | None = None,
-        *,
-        seconds: float = float("inf"),
-        nodes: int | None = None,
-        gaps: tuple[float, float] = (0.0, 0.0),
-        interrupted: Callable[[], bool] | None = None,
-    ) -> MipAnswer:
-        """Solve with some columns in whole numbers; the program is left as it was."""
-
-
 class Solver(Protocol):
-    """A linear-programming solver that can be asked whether it works here."""
+    """A linear-programming solver."""
 
     name: str
-
-    def available(self) -> bool:
-        """Whether the solver can be used on this machine; cheap."""
 
     def session(self, model: Model) -> Session:
         """A session on a model whose objective changes from one question to the next."""

@@ -44,7 +44,7 @@ ROOMS = (
         "kernels",
         "errors audience compiling compiled declared",
     ),
-    _room("table", "cells, equations, levels, weights; exact integers; generators", "base"),
+    _room("table", "cells, equations, levels, weights; what the attacker knows; exact integers; generators", "base"),
     _room(
         "run",
         "what is passed along: back end, context, parameters, clock, found patterns",
@@ -66,8 +66,8 @@ ROOMS = (
     _room(
         "recipe",
         "the public surface: the register of methods, `protect` for all of them",
-        "base table run files safety problem circuits heuristics bounds evolution kernels lp",
-        "__init__ methods anytime protect compare compile_ahead",
+        "base table run files safety problem circuits heuristics bounds evolution kernels lp verify",
+        "__init__ methods anytime protect result proof_file compare compile_ahead installed",
     ),
     _room(
         "cli",

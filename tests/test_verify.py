@@ -20,8 +20,8 @@ import gpuga
 from gpuga import verify
 from gpuga.cli.main import run
 from gpuga.errors import InputError
-from gpuga.files.proof import Attacked, table_digest
 from gpuga.files.read import read_source, write_table
+from gpuga.proof_file import Attacked, table_digest
 from gpuga.safety.audit import Audit, audit
 from gpuga.table.builders import link
 from gpuga.table.table import Table

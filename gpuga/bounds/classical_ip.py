@@ -27,7 +27,7 @@ from gpuga.lp.highs import solve_whole
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.protection import Found
 from gpuga.safety.exposure import initially_exposed
-from gpuga.safety.model import AttackerModel
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table
 

@@ -8,11 +8,10 @@ from gpuga.bounds.incumbent import BY_CUTS
 from gpuga.bounds.search import Search, master_of, repair_of
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
-from gpuga.problem.general import GeneralProblem
-from gpuga.problem.problem import problem_for
+from gpuga.problem.problem import TableProblem, problem_for
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
-from gpuga.safety.model import as_judged
+from gpuga.table.attacker_model import Asked, as_judged
 from gpuga.table.table import Table
 
 NOTHING = "nothing to protect"
@@ -23,7 +22,7 @@ def exact(table: Table, context: Context) -> Found:
     return solve(problem_for(table, context.strict, context.clock), context)
 
 
-def solve(problem: TwoWayProblem | GeneralProblem, context: Context) -> Found:
+def solve(problem: TableProblem, context: Context) -> Found:
     """The same for a problem."""
     if problem.done:
         nothing = np.zeros(problem.weight.shape, bool)
@@ -42,11 +41,11 @@ def lower_bound(
     who knows that values are whole, levels are whole too, and a bound for the linear attacker stays true.
     """
     context = context or Context()
-    table, _ = as_judged(table, whole, level_zero, context.strict)
+    table, _ = as_judged(table, Asked(context.strict, whole=whole, level_zero=level_zero))
     return bound(problem_for(table, context.strict, context.clock), context)
 
 
-def bound(problem: TwoWayProblem | GeneralProblem, context: Context) -> Bound:
+def bound(problem: TableProblem, context: Context) -> Bound:
     """The same for a problem."""
     context.progress.stage("bound")
     first = None

@@ -17,12 +17,11 @@ import numpy as np
 
 from gpuga import verify
 from gpuga.bounds.separators.words import Said
-from gpuga.files.jj import LETTERS
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows
 from gpuga.protection import Bound
-from gpuga.safety.model import AttackerModel
-from gpuga.table.table import INFINITE, Ints, Table
+from gpuga.table.attacker_model import AttackerModel
+from gpuga.table.table import INFINITE, Ints, Table, status_letters
 
 DENOMINATOR = 2**40
 
@@ -131,11 +130,10 @@ def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: l
 
 def checked_table(table: Table) -> verify.Table:
     """A table as the checker would read it."""
-    letter = {int(status): text for text, status in LETTERS.items()}
     return verify.Table(
         names=[],
         places=[],
-        status=[letter[s] for s in table.status.tolist()],
+        status=status_letters(table.status),
         value=_exact(table.value, table.scale),
         lb=[None if abs(b) >= INFINITE else Fraction(b, table.scale) for b in table.lb.tolist()],
         ub=[None if abs(b) >= INFINITE else Fraction(b, table.scale) for b in table.ub.tolist()],

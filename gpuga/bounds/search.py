@@ -26,7 +26,7 @@ from gpuga.bounds.separators.flow import FlowSeparator
 from gpuga.bounds.tree import Tree
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
-from gpuga.problem.general import GeneralProblem
+from gpuga.problem.problem import TableProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
 from gpuga.table.table import Mask
@@ -50,17 +50,17 @@ SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_DIVES = 0.1, 0.4, 0.4
 """Of a limited time: the most that further first patterns, cutting planes, then dives take before the tree."""
 
 
-def separator_of(problem: TwoWayProblem | GeneralProblem) -> Separator:
+def separator_of(problem: TableProblem) -> Separator:
     """Who finds the cuts of a problem."""
     return FlowSeparator(problem) if isinstance(problem, TwoWayProblem) else AttackerSeparator(problem)
 
 
-def repair_of(problem: TwoWayProblem | GeneralProblem, context: Context) -> Repair:
+def repair_of(problem: TableProblem, context: Context) -> Repair:
     """Who makes safe patterns of a problem."""
     return PathRepair(problem, context.seed) if isinstance(problem, TwoWayProblem) else CoverRepair(problem, context)
 
 
-def master_of(problem: TwoWayProblem | GeneralProblem, pattern: Mask | None = None) -> Master:
+def master_of(problem: TableProblem, pattern: Mask | None = None) -> Master:
     """The master program of a problem; its first columns hold a pattern, if one is known."""
     separator = separator_of(problem)
     master = Master(separator, separator.core if pattern is None else separator.core | pattern.ravel())
@@ -71,7 +71,7 @@ def master_of(problem: TwoWayProblem | GeneralProblem, pattern: Mask | None = No
 class Search(Best):
     """The state of one search: the incumbent, the bound, the master program between them."""
 
-    def __init__(self, problem: TwoWayProblem | GeneralProblem, context: Context) -> None:
+    def __init__(self, problem: TableProblem, context: Context) -> None:
         self.problem, self.context = problem, context
         repair = repair_of(problem, context)
         found = self._first(repair)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,8 +18,11 @@ from gpuga.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from gpuga import Audit
+    from gpuga.context import Clock
     from gpuga.files.read import Source
-    from gpuga.safety.audit import Audit
+    from gpuga.table.attacker_model import AttackerOptions, SafetyOptions
+    from gpuga.table.table import Mask
 
 
 @click.command()
@@ -32,16 +35,14 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def audit(
+    reading: dict[str, Any],
     pattern: str,
     seconds: float | None,
-    strict: bool,
-    whole: str,
-    level_zero: str,
+    attacker: AttackerOptions,
     protect_secondary: bool,
     show: bool,
     json_path: str | None,
     quiet: bool,
-    **reading: Any,
 ) -> int:
     """Check whether PATTERN protects every sensitive cell of TABLE.
 
@@ -49,34 +50,45 @@ def audit(
     not safe. PATTERN is a file written by gpuga protect, or any CSV file with the dimensions (or an index) and a
     column suppression; cells that it does not list are published.
     """
-    import gpuga
     from gpuga.cli.places import check_places
-    from gpuga.cli.progress import progress_on_terminal
     from gpuga.cli.report import audit_content, heading, write_json
-    from gpuga.context import Clock, Context
-    from gpuga.files.pattern import read_pattern
+    from gpuga.context import Clock
 
     check_places(files_read(reading) | {"PATTERN": pattern}, {"--json": json_path})
     clock = Clock(seconds)  # reading counts
-    source = read_options(**reading)
-    suppressed = read_pattern(source, pattern)
-    with progress_on_terminal(quiet) as progress:
-        verdict = gpuga.audit(
-            source.table,
-            suppressed,
-            strict=strict,
-            whole=whole,
-            level_zero=level_zero,
-            protect_secondary=protect_secondary,
-            intervals=show or json_path is not None,
-            context=Context(clock=clock, progress=progress),
-        )
+    asked: SafetyOptions = {**attacker, "protect_secondary": protect_secondary}
+    source, _, verdict = judged(reading, pattern, clock, asked, intervals=show or json_path is not None, quiet=quiet)
     if json_path:
         write_json(json_path, audit_content(verdict))
     if not quiet:
-        lines = [heading(source.table, whole, level_zero), *_verdict(source, verdict)]
+        lines = [heading(source.table, attacker), *_verdict(source, verdict)]
         click.echo("\n".join([*lines, *(_intervals(source, verdict) if show else [])]))
     return 0 if verdict.safe else 1
+
+
+class Judged(NamedTuple):
+    """A table, a pattern of it from a file, and the verdict on it."""
+
+    source: Source
+    suppressed: Mask
+    verdict: Audit
+
+
+def judged(
+    reading: dict[str, Any], pattern: str, clock: Clock, asked: SafetyOptions, *, intervals: bool, quiet: bool
+) -> Judged:
+    """Read a table and a pattern, and audit it."""
+    import gpuga
+    from gpuga.cli.progress import progress_on_terminal
+    from gpuga.context import Context
+    from gpuga.files.pattern import read_pattern
+
+    source = read_options(**reading)
+    suppressed = read_pattern(source, pattern)
+    with progress_on_terminal(quiet) as progress:
+        context = Context(clock=clock, progress=progress)
+        verdict = gpuga.audit(source.table, suppressed, intervals=intervals, context=context, **asked)
+    return Judged(source, suppressed, verdict)
 
 
 def _verdict(source: Source, verdict: Audit) -> list[str]:

@@ -6,54 +6,28 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import (
-    attacker_options,
-    files_read,
-    json_option,
-    quiet_option,
-    read_options,
-    seconds_option,
-    table_options,
-)
+from gpuga.cli.question import Question, question_options
 
 
 @click.command()
-@table_options
-@seconds_option
-@attacker_options
-@json_option
-@quiet_option
-def bound(
-    seconds: float | None,
-    strict: bool,
-    whole: str,
-    level_zero: str,
-    json_path: str | None,
-    quiet: bool,
-    **reading: Any,
-) -> None:
+@question_options
+def bound(**asked: Any) -> None:
     """Compute a proven lower bound on the cost of any safe pattern of TABLE.
 
     The bound holds in exact arithmetic, whatever the time limit.
     """
     import gpuga
-    from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
-    from gpuga.cli.report import heading, write_json
-    from gpuga.context import Clock, Context
+    from gpuga.context import Context
 
-    check_places(files_read(reading), {"--json": json_path})
-    clock = Clock(seconds)  # reading counts
-    source = read_options(**reading)
-    if not quiet:
-        click.echo(heading(source.table, whole, level_zero))
-    ready_to_compile(quiet)
-    with progress_on_terminal(quiet) as progress, ending_on_interrupt(clock):
-        context = Context(clock=clock, progress=progress, strict=strict)
-        found = gpuga.lower_bound(source.table, context, whole=whole, level_zero=level_zero)
+    question = Question(**asked)
+    source, clock = question.begin()
+    question.say_heading(source.table)
+    ready_to_compile(question.quiet)
+    attacker = question.attacker
+    with progress_on_terminal(question.quiet) as progress, ending_on_interrupt(clock):
+        context = Context(clock=clock, progress=progress, strict=attacker["strict"])
+        found = gpuga.lower_bound(source.table, context, whole=attacker["whole"], level_zero=attacker["level_zero"])
     shown = source.table.shown_cost(found.lower_bound)
-    if json_path:
-        content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}
-        write_json(json_path, content)
-    if not quiet:
-        click.echo(f"lower bound {shown:,} ({found.kind}, {found.seconds:.2f} s)")
+    content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}
+    question.answer(content, [f"lower bound {shown:,} ({found.kind}, {found.seconds:.2f} s)"])

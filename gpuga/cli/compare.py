@@ -12,6 +12,7 @@ from gpuga.cli.options import (
     json_option,
     quiet_option,
     read_options,
+    seed_option,
     table_options,
     time_limit,
 )
@@ -19,26 +20,25 @@ from gpuga.methods import COMPARED, method_names
 
 if TYPE_CHECKING:
     from gpuga.compare import Comparison
+    from gpuga.table.attacker_model import AttackerOptions
 
 
 @click.command()
 @table_options
 @click.option("--methods", default=",".join(COMPARED), show_default=True, metavar="A,B,C", help="Methods to compare.")
 @time_limit("Time limit for each method")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed.")
+@seed_option
 @attacker_options
 @json_option
 @quiet_option
 def compare(
+    reading: dict[str, Any],
     methods: str,
     seconds: float | None,
     seed: int,
-    strict: bool,
-    whole: str,
-    level_zero: str,
+    attacker: AttackerOptions,
     json_path: str | None,
     quiet: bool,
-    **reading: Any,
 ) -> None:
     """Run several methods on TABLE and compare cost, gap to the best lower bound, time and safety.
 
@@ -54,19 +54,10 @@ def compare(
     names = method_names(methods)
     source = read_options(**reading)
     if not quiet:
-        click.echo(heading(source.table, whole, level_zero))
+        click.echo(heading(source.table, attacker))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress:
-        comparison = gpuga.compare(
-            source.table,
-            names,
-            seconds=seconds,
-            seed=seed,
-            strict=strict,
-            whole=whole,
-            level_zero=level_zero,
-            progress=progress,
-        )
+        comparison = gpuga.compare(source.table, names, seconds=seconds, seed=seed, progress=progress, **attacker)
     rows = _rows(comparison)
     if json_path:
         write_json(json_path, {"schema": 1, "lower_bound": _bound(comparison), "methods": rows})

@@ -6,57 +6,28 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import (
-    attacker_options,
-    files_read,
-    json_option,
-    quiet_option,
-    read_options,
-    seconds_option,
-    table_options,
-)
+from gpuga.cli.question import Question, question_options
 
 
 @click.command()
-@table_options
-@seconds_option
-@attacker_options
-@json_option
-@quiet_option
-def expose(
-    seconds: float | None,
-    strict: bool,
-    whole: str,
-    level_zero: str,
-    json_path: str | None,
-    quiet: bool,
-    **reading: Any,
-) -> None:
+@question_options
+def expose(**asked: Any) -> None:
     """List the sensitive cells of TABLE that are exposed if no other cell is suppressed.
 
     Cells are numbered by their position in the file, from 0. A cell is initially exposed if single equations suffice
     to narrow it down, otherwise consequentially exposed. Cells that are undecided at the time limit count as exposed.
     """
     import gpuga
-    from gpuga.cli.places import check_places
-    from gpuga.cli.report import exposure_content, heading, write_json
-    from gpuga.context import Clock, Context
+    from gpuga.cli.report import exposure_content
+    from gpuga.context import Context
 
-    check_places(files_read(reading), {"--json": json_path})
-    clock = Clock(seconds)  # reading counts
-    source = read_options(**reading)
-    found = gpuga.exposure(
-        source.table, strict=strict, whole=whole, level_zero=level_zero, context=Context(clock=clock)
-    )
-    content = exposure_content(found)
-    if json_path:
-        write_json(json_path, content)
-    if not quiet:
-        click.echo(heading(source.table, whole, level_zero))
-        if clock.expired():
-            click.echo("time limit reached: undecided cells count as exposed")
-        for kind, cells in content.items():
-            click.echo(f"{kind.replace('_', ' ')}: {len(cells)}  {_shortened(cells)}")
+    question = Question(**asked)
+    source, clock = question.begin()
+    content = exposure_content(gpuga.exposure(source.table, context=Context(clock=clock), **question.attacker))
+    late = ["time limit reached: undecided cells count as exposed"] if clock.expired() else []
+    sets = [f"{kind.replace('_', ' ')}: {len(cells)}  {_shortened(cells)}" for kind, cells in content.items()]
+    question.say_heading(source.table)
+    question.answer(content, [*late, *sets])
 
 
 def _shortened(cells: list[int], most: int = 30) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from gpuga.cli.options import fraction, quiet_option
+from gpuga.cli.options import added, fraction, quiet_option, seed_option
 from gpuga.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ _sensitive = click.option(
 )
 _zeros = click.option("--zeros", required=True, metavar="SHARE", help="Share of zeros, such as 25% or 0.25.")
 _common = (
-    click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."),
+    seed_option,
     click.option(
         "--out", type=click.Path(), required=True, metavar="TABLE", help="Output file: .jj, .csv or .parquet."
     ),
@@ -33,7 +32,7 @@ _common = (
 
 def common(command: Command) -> Command:
     """The options that every generator takes."""
-    return reduce(lambda c, option: option(c), reversed(_common), command)
+    return added(command, _common)
 
 
 @click.group()

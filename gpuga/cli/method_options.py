@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any, TypeVar
 
 import click
 
+from gpuga.cli.options import added
 from gpuga.declared import Parameter
 from gpuga.methods import METHODS
 from gpuga.parameters import SolverParameters
@@ -28,7 +28,7 @@ def method_options(command: Command) -> Command:
                 by_name.setdefault(one.name, {})[method.name] = one
     options = [_option(name, taken) for name, taken in by_name.items()]
     options += [_option(one.name, {"": one}) for one in SolverParameters.declared()]
-    return reduce(lambda c, option: option(c), reversed(options), command)
+    return added(command, options)
 
 
 _STARTS = ", ".join(method.name for method in METHODS if method.starts)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, seconds_option
+from gpuga.cli.options import backend_option, json_option, notes_on_stderr, quiet_option, seconds_option, seed_option
 
 
 @click.group()
@@ -61,20 +61,14 @@ def microdata() -> None:
     show_default=True,
     help="What a suppressed value matches when records are counted again (anything: as in the paper).",
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", default=0, show_default=True, help="Random seed.")
+@seed_option
 @click.option(
     "--evaluations",
     type=click.IntRange(1),
     help="Maximum number of recodings evaluated.  [default: by the size of the file]",
 )
 @seconds_option
-@click.option(
-    "--backend",
-    type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
-    default="auto",
-    show_default=True,
-    help="Back end that evaluates recodings.",
-)
+@backend_option("evaluates recodings")
 @click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
 @json_option
 @quiet_option
@@ -92,6 +86,7 @@ def protect(
 
     Ctrl-C stops the search with the best protection so far; while FILE is being read it aborts the run.
     """
+    from gpuga.cli.microdata_options import protect_parameters
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal
     from gpuga.cli.report import json_text
@@ -99,20 +94,19 @@ def protect(
     from gpuga.files.atomic import write_together
     from gpuga.microdata import protect_records
     from gpuga.microdata.record_file import opened
-    from gpuga.microdata.words import protect_wish
 
     rules = [rule.partition("=")[2] for rule in wanted["recode"]]
     rules = [rule.partition(":")[2] for rule in rules if rule.startswith(("hrc:", "file:"))]
     check_places({"FILE": file, "--recode": rules}, {"--out": out, "--json": json_path})
-    wish, clock = protect_wish(**wanted), Clock(seconds)
+    parameters, clock = protect_parameters(**wanted), Clock(seconds)
     with (
         notes_on_stderr(),
         progress_on_terminal(quiet) as progress,
-        opened(file, wish, progress) as source,
+        opened(file, parameters, progress) as source,
         ending_on_interrupt(clock, "the best protection so far"),
     ):
         context = Context(backend=backend, seed=seed, clock=clock, progress=progress)
-        protection = protect_records(source.problem, wish, context)
+        protection = protect_records(source.problem, parameters, context)
         progress.stage("write")
         content = protection.account()
         account = [(json_path, json_text(content))] if json_path else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import reduce, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -53,13 +53,32 @@ _TABLE = (
     ),
 )
 
-READING = ("table", "levels", "weights", "hierarchy", "total", "ignore", "dimension", "coincidence")
-"""The names of the argument TABLE and its options, for commands that take them out of many."""
+
+def added(command: Command, options: Sequence[Callable[[Command], Command]]) -> Command:
+    """A command with options (and arguments), in their order."""
+    return reduce(lambda c, option: option(c), reversed(options), command)
 
 
-def table_options(command: Command) -> Command:
-    """The argument TABLE and everything that says how to read it."""
-    return reduce(lambda c, option: option(c), reversed(_TABLE), command)
+def _bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
+    """Adds options of which the command gets the values together, as a dictionary by the name of the bundle."""
+
+    def bare() -> None:
+        """Takes the options for their names."""
+
+    names = [param.name for param in added(bare, options).__click_params__]  # type: ignore[attr-defined]
+
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def call(**given: Any) -> Any:
+            return command(**{name: {option: given.pop(option) for option in names}}, **given)
+
+        return added(call, options)  # type: ignore[return-value]
+
+    return decorated
+
+
+table_options = _bundled("reading", _TABLE)
+"""The argument TABLE and everything that says how to read it, for `read_options`."""
 
 
 def read_options(
@@ -78,7 +97,7 @@ def read_options(
     plain = [code for code in total if "=" not in code]
     if len(plain) > 1:
         raise InputError("names more than one code for all dimensions: write DIM=CODE", field="--total")
-    chances = [_pair(text, "--coincidence", "DIM=CODE") for text in coincidence]
+    chances = [pair_of(text, "--coincidence", "DIM=CODE") for text in coincidence]
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
         source = read_source(
@@ -121,15 +140,15 @@ def _by_dimension(texts: Sequence[str], option: str, form: str) -> dict[str, str
     """What an option says of each dimension, which may be only one thing."""
     said: dict[str, str] = {}
     for text in texts:
-        dimension, what = _pair(text, option, form)
+        dimension, what = pair_of(text, option, form)
         if dimension in said:
             raise InputError(f"says two things about dimension {printable(dimension)!r}", field=option)
         said[dimension] = what
     return said
 
 
-def _pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """An option's DIM=SOMETHING in two."""
+def pair_of(text: str, option: str, form: str) -> tuple[str, str]:
+    """An option such as DIM=CODE in two."""
     dimension, sign, rest = text.partition("=")
     if not (dimension and sign and rest):
         raise InputError(f"{printable(text)!r} is not {form}", field=option)
@@ -171,10 +190,24 @@ json_option = click.option(
     "--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result to a JSON file."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
-strict_option = click.option("--strict", is_flag=True, help="Require that levels are exceeded, not just reached.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."
+)
+
+
+def backend_option(work: str) -> Callable[[Command], Command]:
+    """The option --backend, described by the work that is done there."""
+    return click.option(
+        "--backend",
+        type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
+        default="auto",
+        show_default=True,
+        help=f"Back end that {work}.",
+    )
+
 
 _ATTACKER = (
-    strict_option,
+    click.option("--strict", is_flag=True, help="Require that levels are exceeded, not just reached."),
     click.option(
         "--whole",
         type=click.Choice(["auto", "yes", "no"]),
@@ -192,6 +225,5 @@ _ATTACKER = (
 )
 
 
-def attacker_options(command: Command) -> Command:
-    """What the attacker knows, and what levels require."""
-    return reduce(lambda c, option: option(c), reversed(_ATTACKER), command)
+attacker_options = _bundled("attacker", _ATTACKER)
+"""What the attacker knows, and what levels require: the arguments of that name of `gpuga.audit` and others."""

@@ -8,8 +8,8 @@ import click
 
 from gpuga.cli.method_options import method_options, start_option
 from gpuga.cli.options import (
-    READING,
     attacker_options,
+    backend_option,
     files_read,
     json_option,
     notes_on_stderr,
@@ -17,8 +17,10 @@ from gpuga.cli.options import (
     quiet_option,
     read_options,
     seconds_option,
+    seed_option,
     table_options,
 )
+from gpuga.methods import DEFAULT
 
 if TYPE_CHECKING:
     from gpuga.files.read import Source
@@ -30,14 +32,10 @@ if TYPE_CHECKING:
 @click.option(
     "--out", required=True, type=click.Path(), metavar="PATTERN", help="Output file for the pattern: .csv or .parquet."
 )
-@click.option("--method", metavar="NAME", help="Suppression method; gpuga methods lists them.  [default: circuits]")
 @click.option(
-    "--backend",
-    type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
-    default="auto",
-    show_default=True,
-    help="Back end that evaluates populations of patterns.",
+    "--method", metavar="NAME", default=DEFAULT, show_default=True, help="Suppression method; gpuga methods lists them."
 )
+@backend_option("evaluates populations of patterns")
 @click.option(
     "--lp",
     type=click.Choice(["auto", "cuopt", "highs"]),
@@ -46,7 +44,7 @@ if TYPE_CHECKING:
     help="Solver for linear programs.",
 )
 @seconds_option
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed.")
+@seed_option
 @method_options
 @attacker_options
 @protect_secondary_option
@@ -55,7 +53,14 @@ if TYPE_CHECKING:
 @json_option
 @quiet_option
 def protect(
-    out: str, json_path: str | None, proof: str | None, quiet: bool, start: tuple[str, ...], **given: Any
+    reading: dict[str, Any],
+    out: str,
+    seconds: float | None,
+    start: tuple[str, ...],
+    proof: str | None,
+    json_path: str | None,
+    quiet: bool,
+    **given: Any,
 ) -> None:
     """Find a safe suppression pattern for TABLE and write it to PATTERN.
 
@@ -72,12 +77,11 @@ def protect(
     from gpuga.errors import GpugaError, printable
     from gpuga.files.atomic import write_together
     from gpuga.files.pattern import check_kind, pattern_content
-    from gpuga.methods import DEFAULT, find_method
+    from gpuga.methods import find_method
     from gpuga.protect import chosen_parameters
 
-    seconds = given.pop("seconds")
-    reading = {name: given.pop(name) for name in READING}
-    arguments = {"method": DEFAULT} | _arguments(given)
+    attacker = given["attacker"]
+    arguments = _arguments(given)
     parameters, _ = chosen_parameters(find_method(arguments["method"]), arguments["options"], start=start)
     files = parameters.values(["file"])
     outputs = {"--out": out, "--json": json_path, "--log": files.get("log"), "--proof": proof}
@@ -86,7 +90,7 @@ def protect(
     source = read_options(**reading)
     check_kind(source, out)
     if not quiet:
-        click.echo(heading(source.table, arguments["whole"], arguments["level_zero"]))
+        click.echo(heading(source.table, attacker))
     ready_to_compile(quiet)
     with notes_on_stderr(), ending_on_interrupt(clock):
         with progress_on_terminal(quiet) as progress:
@@ -116,22 +120,21 @@ def _start(source: Source, path: str) -> Mask:
     """A pattern to start from: any that publishes no sensitive cell and suppresses no frozen one."""
     from gpuga.errors import InputError
     from gpuga.files.pattern import read_pattern
-    from gpuga.safety.audit import check_pattern
 
     pattern = read_pattern(source, path)
     try:
-        check_pattern(source.table, pattern)
+        source.table.check_pattern(pattern)
     except InputError as fault:
         raise fault.at(path) from None
     return pattern
 
 
-_COMMON = ("backend", "lp", "seed", "strict", "protect_secondary", "whole", "level_zero")
+_COMMON = ("method", "backend", "lp", "seed", "protect_secondary")
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `gpuga.protect`: common ones by name, the method's own as options."""
-    common = {name: given.pop(name) for name in _COMMON}
-    method = given.pop("method")
-    options = {name: value for name, value in given.items() if value is not None and value is not False}
-    return common | ({} if method is None else {"method": method}) | {"options": options}
+    arguments = {name: given.pop(name) for name in _COMMON}
+    arguments |= given.pop("attacker")
+    arguments["options"] = {name: value for name, value in given.items() if value is not None and value is not False}
+    return arguments

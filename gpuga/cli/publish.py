@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,10 +12,12 @@ from gpuga.cli.options import (
     notes_on_stderr,
     protect_secondary_option,
     quiet_option,
-    read_options,
     seconds_option,
     table_options,
 )
+
+if TYPE_CHECKING:
+    from gpuga.table.attacker_model import AttackerOptions, SafetyOptions
 
 
 @click.command()
@@ -28,47 +30,32 @@ from gpuga.cli.options import (
 @protect_secondary_option
 @quiet_option
 def publish(
+    reading: dict[str, Any],
     pattern: str,
     out: str,
     flag: str,
     seconds: float | None,
-    strict: bool,
-    whole: str,
-    level_zero: str,
+    attacker: AttackerOptions,
     protect_secondary: bool,
     quiet: bool,
-    **reading: Any,
 ) -> None:
     """Write TABLE for publication: dimensions, values, and one flag for every suppressed cell.
 
     PATTERN is audited first; if it is not safe, nothing is written (exit code 1). In CSV files, labels that a
     spreadsheet would take for formulas are prefixed with an apostrophe.
     """
-    import gpuga
+    from gpuga.cli.audit import judged
     from gpuga.cli.places import check_places
-    from gpuga.cli.progress import progress_on_terminal
-    from gpuga.context import Clock, Context
+    from gpuga.context import Clock
     from gpuga.errors import GpugaError, printable
     from gpuga.files.atomic import write_whole
-    from gpuga.files.pattern import read_pattern
     from gpuga.files.public import check_public, public_content
 
     check_public(out, flag)
     check_places(files_read(reading) | {"PATTERN": pattern}, {"--out": out})
     clock = Clock(seconds)  # reading counts
-    source = read_options(**reading)
-    suppressed = read_pattern(source, pattern)
-    with progress_on_terminal(quiet) as progress:
-        verdict = gpuga.audit(
-            source.table,
-            suppressed,
-            strict=strict,
-            whole=whole,
-            level_zero=level_zero,
-            protect_secondary=protect_secondary,
-            intervals=False,
-            context=Context(clock=clock, progress=progress),
-        )
+    asked: SafetyOptions = {**attacker, "protect_secondary": protect_secondary}
+    source, suppressed, verdict = judged(reading, pattern, clock, asked, intervals=False, quiet=quiet)
     if not verdict.safe:
         first = source.table.label(verdict.unsafe[0])
         many = f"{len(verdict.unsafe)} cells are not protected, such as {first}"

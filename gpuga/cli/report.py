@@ -12,9 +12,8 @@ from gpuga.errors import printable
 from gpuga.files.atomic import write_whole
 
 if TYPE_CHECKING:
-    from gpuga.protection import Protection
-    from gpuga.safety.audit import Audit
-    from gpuga.safety.exposure import Exposure
+    from gpuga import Audit, Exposure, Protection
+    from gpuga.table.attacker_model import AttackerOptions
     from gpuga.table.table import Table
 
 INTERVALS = "what an attacker can compute about suppressed cells"
@@ -95,22 +94,22 @@ def exposure_content(exposure: Exposure) -> dict[str, Any]:
     }
 
 
-def heading(table: Table, whole: str, level_zero: str) -> str:
+def heading(table: Table, attacker: AttackerOptions) -> str:
     """What a command prints first: that its output stays in the office, the table's size, what the attacker knows."""
-    return "\n".join([CONFIDENTIAL, size_line(table), *attacker_lines(table, whole, level_zero)])
+    return "\n".join([CONFIDENTIAL, size_line(table), *attacker_lines(table, attacker)])
 
 
-def attacker_lines(table: Table, whole: str, level_zero: str) -> list[str]:
+def attacker_lines(table: Table, attacker: AttackerOptions) -> list[str]:
     """What the attacker is taken to know, and what is asked of sensitive cells without levels."""
-    from gpuga.safety.model import knows_whole, levels_of_zero
+    from gpuga.table.attacker_model import knows_whole, levels_of_zero
 
-    knows = "knows" if knows_whole(table, whole) else "does not know"
+    knows = "knows" if knows_whole(table, attacker["whole"]) else "does not know"
     lines = [f"attacker: {knows} that values are whole numbers"]
     if count := len(levels_of_zero(table)):
         cells, it = ("cell has", "it") if count == 1 else ("cells have", "they")
         of = "it" if count == 1 else "them"
         asked = f"{it} must not be exactly known"
-        if level_zero == "ignore":
+        if attacker["level_zero"] == "ignore":
             asked = f"nothing is asked of {of} (--level-zero ignore)"
         lines.append(f"{count} sensitive {cells} no level: {asked}")
     return lines

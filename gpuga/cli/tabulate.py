@@ -53,6 +53,7 @@ def tabulate(
     the widest that a rule requires.
     """
     from gpuga.audience import CONFIDENTIAL
+    from gpuga.cli.microdata_options import tabulate_arguments
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import progress_on_terminal, undisturbed
     from gpuga.cli.report import json_text
@@ -60,13 +61,12 @@ def tabulate(
     from gpuga.files.atomic import write_together
     from gpuga.microdata import tabulate
     from gpuga.microdata.table_file import check_suffix, tabulation_content
-    from gpuga.microdata.words import tabulate_wish
 
     hierarchies = [pair.partition("=")[2] for pair in wanted["hierarchy"]]
     check_places({"MICRODATA": microdata, "--hierarchy": hierarchies}, {"--out": out, "--json": json_path})
     check_suffix(out)
     with progress_on_terminal(quiet) as progress:
-        tabulation = tabulate(microdata, **tabulate_wish(rules=rules, **wanted), progress=progress)
+        tabulation = tabulate(microdata, **tabulate_arguments(rules=rules, **wanted), progress=progress)
         progress.stage("write")
         content = tabulation.summary()
         summary = [(json_path, json_text(content))] if json_path else []

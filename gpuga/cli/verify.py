@@ -9,7 +9,7 @@ import click
 from gpuga.cli.options import quiet_option, table_options
 
 if TYPE_CHECKING:
-    from gpuga.verify import Reading, Table
+    from gpuga.verify import Table
 
 
 @click.command()
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--protect-secondary", is_flag=True, help="Require a proof that covers secondary suppressions.")
 @quiet_option
-def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
+def verify(reading: dict[str, Any], pattern: str, proof: str, quiet: bool, **wanted: Any) -> int:
     """Check the PROOF that gpuga protect --proof wrote for TABLE and PATTERN.
 
     Use the same options for reading TABLE as with gpuga protect. The checker is a single file, gpuga/verify.py, which
@@ -41,13 +41,8 @@ def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
     from gpuga import verify as checker
     from gpuga.errors import InputError
 
-    wanted = {name: given[name] for name in ("strict", "whole", "protect_secondary", "level_zero")}
     try:
-        trees = checker.files_by_dimension(given["hierarchy"])
-        total, totals = checker.codes_of_totals(given["total"])
-        told = (given["levels"], given["weights"], total, trees, given["ignore"], given["dimension"], totals)
-        reading = checker.Reading(*told)
-        table = _table(given["table"], reading)
+        table = _table(**reading)
         suppressed = checker.read_pattern(_columns(pattern), table)
         head, records = checker.read_proof(proof)
         checker.demand(head, **wanted)
@@ -61,10 +56,16 @@ def verify(pattern: str, proof: str, quiet: bool, **given: Any) -> int:
     return 0 if lines[0].startswith("accepted") else 1
 
 
-def _table(path: str, reading: Reading) -> Table:
+def _table(table: str, **given: Any) -> Table:
+    """The table as the checker reads it, by the options of `table_options`."""
     from gpuga import verify as checker
 
-    return checker.long_table(_columns(path), reading) if _is_parquet(path) else checker.read_table(path, reading)
+    trees = checker.files_by_dimension(given["hierarchy"])
+    total, totals = checker.codes_of_totals(given["total"])
+    reading = checker.Reading(
+        given["levels"], given["weights"], total, trees, given["ignore"], given["dimension"], totals
+    )
+    return checker.long_table(_columns(table), reading) if _is_parquet(table) else checker.read_table(table, reading)
 
 
 def _columns(path: str) -> dict[str, list[str]]:

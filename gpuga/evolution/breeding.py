@@ -171,7 +171,7 @@ class Breeder:
         wanted = max(int(NEW * self.size), min(self.size - len(population), self.size // 8))
         if "newcomers" in self.without and len(population) == self.size:
             wanted = 0
-        children = toolbox.mate(toolbox.select(population, len(population)))
+        children: Population = toolbox.mate(toolbox.select(population, len(population)))
         return children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
 
     def _decoded(self, start: Patterns, first: Patterns, second: Patterns) -> Population:

@@ -32,7 +32,7 @@ class Member:
     @property
     def suppressed(self) -> Mask:
         """The pattern in host memory (bool[n])."""
-        return self.population.unpacked([self.place])[0]
+        return np.asarray(self.population.unpacked([self.place])[0], bool)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Member:
         return self.population.take([self.place])[0]

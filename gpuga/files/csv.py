@@ -12,19 +12,10 @@ import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
-from gpuga.files.source import read_text
 from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
-from gpuga.table.exact import shown
+from gpuga.table.exact import all_shown
 from gpuga.table.headers import HeaderError
-from gpuga.table.table import INFINITE, Ints, Status, Table
-
-LETTER = {
-    Status.SUPPRESSIBLE: "s",
-    Status.SENSITIVE: "u",
-    Status.FROZEN: "z",
-    Status.SUPPRESSED: "m",
-}
-
+from gpuga.table.table import INFINITE, Table, status_letters
 
 LONGEST_LINE = 131_072
 """Longer lines go through the csv module, which refuses fields of more than so many characters."""
@@ -117,12 +108,6 @@ def _delimiter(text: str) -> str:
     return next((sign for sign in ",;\t" if sign in header), ",")
 
 
-def read_csv(path: str | Path, reading: Reading | None = None) -> Table:
-    """The table in a long CSV file."""
-    path = Path(path)
-    return parse_csv(read_text(path), path, reading or Reading())
-
-
 def parse_csv(text: str, path: Path, reading: Reading) -> Table:
     """The table in the text of a CSV file; `path` is for messages."""
     sheet = parse_sheet(text, path)
@@ -160,24 +145,20 @@ def table_columns(table: Table) -> tuple[list[str], list[Sequence[str]]]:
 
 
 def _figures(table: Table) -> Iterable[tuple[str, list[str]]]:
-    yield "value", _texts(table.value, table.scale)
-    yield "status", [LETTER[Status(s)] for s in table.status.tolist()]
+    yield "value", all_shown(table.value, table.scale)
+    yield "status", status_letters(table.status)
     for name, level in vars(table.levels).items():
         if name != "sliding" or level.any():
-            texts = _texts(level, table.scale)
+            texts = all_shown(level, table.scale)
             yield name, [t if p else "" for t, p in zip(texts, table.primary.tolist(), strict=True)]
     if (np.abs(table.value) * table.weight_scale != table.weight * table.scale).any():
-        yield "weight", _texts(table.weight, table.weight_scale)
+        yield "weight", all_shown(table.weight, table.weight_scale)
     if table.lb.any():
-        yield "lb", _texts(table.lb, table.scale)
+        yield "lb", all_shown(table.lb, table.scale)
     if (table.ub < INFINITE).any():
-        yield "ub", _texts(table.ub, table.scale)
+        yield "ub", all_shown(table.ub, table.scale)
     if table.contributors is not None:
-        yield "contributors", _texts(table.contributors, 1)
-
-
-def _texts(values: Ints, scale: int) -> list[str]:
-    return [("-inf" if v < 0 else "inf") if abs(v) >= INFINITE else shown(v, scale) for v in values.tolist()]
+        yield "contributors", all_shown(table.contributors, 1)
 
 
 def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:

@@ -21,28 +21,21 @@ from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
-from gpuga.files.source import read_text
 from gpuga.table.columns import MOST_ROWS
-from gpuga.table.exact import Decimals, decimals, shown
+from gpuga.table.exact import Decimals, all_shown, decimals
 from gpuga.table.grid import csr_lines
 from gpuga.table.groups import LEVELS
-from gpuga.table.levels import parse_rule
-from gpuga.table.table import INFINITE, Ints, Levels, Lines, Status, Table
+from gpuga.table.levels import parse_rule, refuse_frozen_sensitive, refuse_negative_level
+from gpuga.table.table import LETTERS, Ints, Levels, Lines, Status, Table, status_letters
 from gpuga.table.undeclared import warn_without_primaries
 from gpuga.table.weights import weigh
 
 FIELDS = ("index", "value", "weight", "status", "lb", "ub", "lower", "upper", "sliding")
-LETTERS = {"s": Status.SUPPRESSIBLE, "u": Status.SENSITIVE, "z": Status.FROZEN, "m": Status.SUPPRESSED}
 NO_BOUND = "100000000000000000000"
 LARGEST_SIGN = 10**6
 
 _SIGN = re.compile(r"[+-]?[0-9]+")
 _FIRST_CELL = 3  # the line of the first cell, counted from 1
-
-
-def read_jj(path: str | Path, *, levels: str | None = None, weights: str | None = None) -> Table:
-    """The table in a `.jj` file; `levels` are for sensitive cells without, `weights` replace its own."""
-    return parse_jj(read_text(Path(path)), path, levels=levels, weights=weights)
 
 
 def parse_jj(text: str, path: str | Path, *, levels: str | None = None, weights: str | None = None) -> Table:
@@ -76,7 +69,7 @@ def _parse(path: Path, lines: list[str], levels: str | None, weights: str | None
     value = figures["value"].scaled(digits)
     level = _levels([figures[n].scaled(digits) for n in names[1:4]], status, value, 10**digits, levels)
     lb, ub = figures["lb"].bounds(digits), figures["ub"].bounds(digits)
-    _refuse_frozen_sensitive(status, lb, ub, level)
+    refuse_frozen_sensitive(status, lb, ub, level)
     weight = decimals(column["weight"], "weight")
     if weights is None:
         weighed, weight_scale = weight.scaled(weight.digits), 10**weight.digits
@@ -152,9 +145,8 @@ def _status(column: list[str]) -> NDArray[np.uint8]:
 
 
 def _levels(given: list[Ints], status: NDArray[np.uint8], value: Ints, scale: int, rule: str | None) -> Levels:
-    for name, level in zip(("lower", "upper", "sliding"), given, strict=True):
-        if (level < 0).any():
-            raise InputError("is a negative level", field=name, cell=int(np.argmax(level < 0)))
+    for name, level in zip(LEVELS, given, strict=True):
+        refuse_negative_level(level, name)
     sensitive = status == Status.SENSITIVE
     lower, upper, sliding = (np.where(sensitive, level, 0) for level in given)
     if rule is not None:
@@ -162,16 +154,6 @@ def _levels(given: list[Ints], status: NDArray[np.uint8], value: Ints, scale: in
         by_rule = parse_rule(rule).levels(value, scale)
         lower, upper = np.where(without, by_rule, lower), np.where(without, by_rule, upper)
     return Levels(lower, upper, sliding)
-
-
-def _refuse_frozen_sensitive(status: NDArray[np.uint8], lb: Ints, ub: Ints, level: Levels) -> None:
-    stuck = (status == Status.SENSITIVE) & (lb == ub) & (level.lower + level.upper + level.sliding > 0)
-    if stuck.any():
-        raise InputError(
-            "a sensitive cell is frozen: its bounds lb and ub leave no room for its levels",
-            field="lb",
-            cell=int(np.argmax(stuck)),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,12 +251,12 @@ def jj_text(table: Table) -> str:
 
 
 def _cell_lines(table: Table) -> list[str]:
-    letter = {status: text for text, status in LETTERS.items()}
-    exact = [_texts(v, table.scale) for v in (table.value, table.lb, table.ub, *vars(table.levels).values())]
+    exact = [
+        all_shown(v, table.scale, NO_BOUND) for v in (table.value, table.lb, table.ub, *vars(table.levels).values())
+    ]
     value, lb, ub, lower, upper, sliding = exact
-    weight = _texts(table.weight, table.weight_scale)
-    status = [letter[Status(s)] for s in table.status.tolist()]
-    rows = zip(value, weight, status, lb, ub, lower, upper, sliding, strict=True)
+    weight = all_shown(table.weight, table.weight_scale, NO_BOUND)
+    rows = zip(value, weight, status_letters(table.status), lb, ub, lower, upper, sliding, strict=True)
     return ["0", str(len(table)), *(f"{i} {' '.join(row)}" for i, row in enumerate(rows))]
 
 
@@ -283,13 +265,6 @@ def _equation_lines(table: Table) -> list[str]:
     entry = [f"{c} ({k})" for c, k in zip(lines.cell.tolist(), lines.coef.tolist(), strict=True)]
     start = lines.start.tolist()
     out = [str(len(lines))]
-    for i, rhs in enumerate(_texts(lines.rhs, table.scale)):
+    for i, rhs in enumerate(all_shown(lines.rhs, table.scale, NO_BOUND)):
         out.append(f"{rhs} {start[i + 1] - start[i]} : {' '.join(entry[start[i] : start[i + 1]])}")
     return out
-
-
-def _texts(values: Ints, scale: int) -> list[str]:
-    plain = values.tolist()
-    if scale == 1 and not (np.abs(values) >= INFINITE).any():
-        return [str(v) for v in plain]
-    return [("-" if v < 0 else "") + NO_BOUND if abs(v) >= INFINITE else shown(v, scale) for v in plain]

@@ -64,17 +64,6 @@ def parse_parquet(frame: Any, path: Path, reading: Reading) -> Table:
         raise (fault if fault.path is not None else fault.at(path, row)) from None
 
 
-def read_parquet(path: str | Path, reading: Reading | None = None) -> Table:
-    """The table in a Parquet file."""
-    path = Path(path)
-    return parse_parquet(read_arrow(path), path, reading or Reading())
-
-
-def write_arrow(frame: Any, path: str | Path) -> None:
-    """An Arrow table as a Parquet file, whole or not at all."""
-    write_whole(path, arrow_bytes(frame))
-
-
 def arrow_bytes(frame: Any) -> bytes:
     """The bytes of a Parquet file."""
     _, parquet = _pyarrow()

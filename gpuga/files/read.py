@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from gpuga.errors import InputError, printable
 from gpuga.files.csv import parse_csv, write_csv
@@ -13,7 +13,7 @@ from gpuga.files.hrc import read_hierarchy
 from gpuga.files.jj import parse_jj, write_jj
 from gpuga.files.parquet import parse_parquet, read_arrow, write_parquet
 from gpuga.files.source import check_regular, read_text
-from gpuga.table.columns import Hierarchy, Reading
+from gpuga.table.columns import Hierarchy, Reading, ReadingOptions
 from gpuga.table.table import Table
 
 CSV_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -31,18 +31,10 @@ class Source:
     ignore: tuple[str, ...] = ()
 
 
-def read_table(
-    path: str | Path,
-    *,
-    levels: str | None = None,
-    weights: str | None = None,
-    hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
-    total: str = "Total",
-    totals: Mapping[str, str] | None = None,
-    ignore: Sequence[str] = (),
-    dimensions: Sequence[str] = (),
-    coincidences: Mapping[str, Sequence[str]] | None = None,
-) -> Table:
+Hierarchies = Mapping[str, str | Path | Hierarchy]
+
+
+def read_table(path: str | Path, *, hierarchies: Hierarchies | None = None, **options: Unpack[ReadingOptions]) -> Table:
     """The table in a file.
 
     `levels` (default 15 %) is the rule for sensitive cells without levels: `15%`, `5`, `max(1,10%)`;
@@ -51,30 +43,11 @@ def read_table(
     dimensions, `dimensions` columns that are although they look like reserved ones; `coincidences` lists, by
     dimension, codes that are the sum of others by chance.
     """
-    return read_source(
-        path,
-        levels=levels,
-        weights=weights,
-        hierarchies=hierarchies,
-        total=total,
-        totals=totals,
-        ignore=ignore,
-        dimensions=dimensions,
-        coincidences=coincidences,
-    ).table
+    return read_source(path, hierarchies=hierarchies, **options).table
 
 
 def read_source(
-    path: str | Path,
-    *,
-    levels: str | None = None,
-    weights: str | None = None,
-    hierarchies: Mapping[str, str | Path | Hierarchy] | None = None,
-    total: str = "Total",
-    totals: Mapping[str, str] | None = None,
-    ignore: Sequence[str] = (),
-    dimensions: Sequence[str] = (),
-    coincidences: Mapping[str, Sequence[str]] | None = None,
+    path: str | Path, *, hierarchies: Hierarchies | None = None, **options: Unpack[ReadingOptions]
 ) -> Source:
     """The table in a file together with the file as it was read, for writing the pattern."""
     path = Path(path)
@@ -84,18 +57,17 @@ def read_source(
         name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
         for name, tree in (hierarchies or {}).items()
     }
-    reading = Reading(
-        levels, weights, total, trees, tuple(ignore), tuple(dimensions), dict(totals or {}), dict(coincidences or {})
-    )
+    reading = Reading.of(trees, options)
+    ignore = tuple(reading.ignore)
     if suffix == ".parquet":
         frame = read_arrow(path)
-        return Source(parse_parquet(frame, path, reading), path, frame=frame, ignore=tuple(ignore))
+        return Source(parse_parquet(frame, path, reading), path, frame=frame, ignore=ignore)
     if suffix == ".jj":
         _refuse_for_equations(reading, path)
     text = read_text(path)
     if suffix == ".jj":
-        return Source(parse_jj(text, path, levels=levels, weights=weights), path, text)
-    return Source(parse_csv(text, path, reading), path, text, ignore=tuple(ignore))
+        return Source(parse_jj(text, path, levels=reading.levels, weights=reading.weights), path, text)
+    return Source(parse_csv(text, path, reading), path, text, ignore=ignore)
 
 
 def _refuse_for_equations(reading: Reading, path: Path) -> None:
@@ -107,8 +79,8 @@ def _refuse_for_equations(reading: Reading, path: Path) -> None:
         "--dimension": reading.dimensions,
         "--coincidence": reading.coincidences,
     }
-    for option, wish in given.items():
-        if wish:
+    for option, said in given.items():
+        if said:
             raise InputError(f"a .jj file brings its equations along: it takes no {option}", path=path)
 
 

@@ -9,8 +9,8 @@ are free, and the others have no simple circuit of enough room at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ LARGEST = 2**40
 """So are entries and amounts beyond this."""
 
 
-@dataclass(frozen=True, eq=False)
-class Basis:
+class Basis(NamedTuple):
     """The eliminated lines of some cells, numbered by rank, the widest first.
 
     `cell` int32[k] are the table's cells by rank. Row r gives cell `pivot[r]` by lower ranked ones; `row_of`
@@ -69,17 +68,7 @@ class Basis:
     def circuits(self, places: Ints, amounts: Ints) -> Witnesses:
         """The circuits of those of the ranks that are free, each moved by its amount; without what is not whole."""
         free = self.row_of[places] < 0
-        start, column, amount = _circuits(
-            self.begin,
-            self.column,
-            self.value,
-            self.pivot,
-            self.first,
-            self.rows_with,
-            places[free],
-            amounts[free],
-            LARGEST,
-        )
+        start, column, amount = _circuits(self, places[free], amounts[free], LARGEST)
         start = np.append(start[:-1][np.diff(start) > 0], start[-1:])
         return Witnesses(start, self.cell[column], amount, np.ones(len(start) - 1, np.int64))
 
@@ -192,18 +181,10 @@ def _eliminated(
 
 
 @compiled
-def _circuits(
-    begin: Ints,
-    column: NDArray[np.int32],
-    value: Ints,
-    pivot: NDArray[np.int32],
-    first: Ints,
-    rows_with: NDArray[np.int32],
-    free: Ints,
-    amounts: Ints,
-    largest: int,
-) -> tuple[Ints, NDArray[np.int32], Ints]:
+def _circuits(basis: Basis, free: Ints, amounts: Ints, largest: int) -> tuple[Ints, NDArray[np.int32], Ints]:
     """What follows from each free column alone; empty where it does not come out whole."""
+    begin, column, value = basis.begin, basis.column, basis.value
+    pivot, first, rows_with = basis.pivot, basis.first, basis.rows_with
     columns = len(first) - 1
     moved, waits = np.zeros(columns, np.int64), np.zeros(columns, np.bool_)
     start = np.zeros(len(free) + 1, np.int64)

@@ -8,6 +8,8 @@ paths do not suffice, a minimum-cost flow recovers. Then clean-up.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpuga.circuits.min_cost_flow import protect_by_flow
@@ -26,6 +28,32 @@ LEVELS_AT_ONCE = 8
 """Levels between two looks at the clock."""
 
 
+class Work(NamedTuple):
+    """The pattern so far, and what each level is credited with.
+
+    `credit` int64[levels] is what circuits carry for each level; `level_at` int64[2, places] the level of a place by
+    direction (1: forth), -1 where it has none.
+    """
+
+    net: Network
+    links: Links
+    flow: Flow
+    costs: PathCosts
+    taste: Taste
+    log: Log
+    levels: Requirements
+    credit: Ints
+    level_at: Ints
+
+
+class Taken(NamedTuple):
+    """Places that paths of one level use up, with the capacities that they get back (int64[places] each)."""
+
+    place: Ints
+    forth: Ints
+    back: Ints
+
+
 def castro(table: Table, context: Context) -> Found:
     """A safe pattern by credited, arc-disjoint shortest paths, cleaned up."""
     problem = two_way_problem(table, context)
@@ -37,64 +65,49 @@ def castro(table: Table, context: Context) -> Found:
 
 def by_disjoint_paths(problem: TwoWayProblem, context: Context) -> tuple[Mask, int]:
     """Secondary suppressions before clean-up, and for how many levels minimum-cost flows were needed."""
-    links, levels = problem.links(), problem.levels
-    net = Network(problem.net.forth.copy(), problem.net.back.copy())
-    log = new_log(problem.weight.size)
-    credit = np.zeros(len(levels.place), np.int64)
-    level_at = np.full((2, problem.weight.size), -1, np.int64)
-    level_at[levels.forth.astype(np.int64), levels.place] = np.arange(len(levels.place))
+    work = _new_work(problem)
+    levels = problem.levels
     recovered = 0
     for begin in range(0, len(levels.place), LEVELS_AT_ONCE):
         if context.clock.expired():
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = np.arange(begin, min(begin + LEVELS_AT_ONCE, len(levels.place)))
-        count = _protect(
-            net,
-            links,
-            problem.flow,
-            levels,
-            problem.costs(),
-            plain(),
-            log,
-            credit,
-            level_at,
-            problem.weight,
-            problem.candidate,
-            part,
-        )
+        count = _protect(work, problem.weight, problem.candidate, part)
         if count < 0:
             raise GpugaError("internal error: the flow recovery missed a level that can be met")
         recovered += count
-    return np.asarray(links.kind == SECONDARY), recovered
+    return np.asarray(work.links.kind == SECONDARY), recovered
+
+
+def _new_work(problem: TwoWayProblem) -> Work:
+    """The work before the first path: nothing suppressed but what must be, nothing credited."""
+    levels, places = problem.levels, problem.weight.size
+    level_at = np.full((2, places), -1, np.int64)
+    level_at[levels.forth.astype(np.int64), levels.place] = np.arange(len(levels.place))
+    return Work(
+        net=Network(problem.net.forth.copy(), problem.net.back.copy()),
+        links=problem.links(),
+        flow=problem.flow,
+        costs=problem.costs(),
+        taste=plain(),
+        log=new_log(places),
+        levels=levels,
+        credit=np.zeros(len(levels.place), np.int64),
+        level_at=level_at,
+    )
 
 
 @compiled
-def _protect(
-    net: Network,
-    links: Links,
-    flow: Flow,
-    levels: Requirements,
-    costs: PathCosts,
-    taste: Taste,
-    log: Log,
-    credit: Ints,
-    level_at: Ints,
-    weight: Ints,
-    candidate: Mask,
-    order: Ints,
-) -> int:
+def _protect(work: Work, weight: Ints, candidate: Mask, order: Ints) -> int:
     """Protect the levels in order; returns how many needed the recovery, -1 if one cannot be met."""
-    recovered = 0
-    used = np.zeros(links.kind.size, np.int64)
-    forth_kept = np.zeros(links.kind.size, np.int64)
-    back_kept = np.zeros(links.kind.size, np.int64)
+    net, links, flow, log, levels = work.net, work.links, work.flow, work.log, work.levels
+    recovered, places = 0, links.kind.size
+    taken = Taken(np.zeros(places, np.int64), np.zeros(places, np.int64), np.zeros(places, np.int64))
     for q in order:
-        if credit[q] >= levels.need[q]:
+        if work.credit[q] >= levels.need[q]:
             continue
-        reached, size = _disjoint_paths(
-            net, links, flow, levels, costs, taste, log, credit, level_at, q, used, forth_kept, back_kept
-        )
-        _give_back(net, used, forth_kept, back_kept, size)
+        reached, size = _disjoint_paths(work, q, taken)
+        _give_back(net, taken, size)
         if reached < levels.need[q]:
             recovered += 1
             met = protect_by_flow(
@@ -107,45 +120,31 @@ def _protect(
 
 
 @inner
-def _disjoint_paths(
-    net: Network,
-    links: Links,
-    flow: Flow,
-    levels: Requirements,
-    costs: PathCosts,
-    taste: Taste,
-    log: Log,
-    credit: Ints,
-    level_at: Ints,
-    q: int,
-    used: Ints,
-    forth_kept: Ints,
-    back_kept: Ints,
-) -> tuple[int, int]:
+def _disjoint_paths(work: Work, q: int, taken: Taken) -> tuple[int, int]:
     """Paths for level q until it is reached or none is left; what they use has no capacity meanwhile.
 
-    Returns what they carry together and how many places `used` holds, to be given back.
+    Returns what they carry together and how many places `taken` holds, to be given back.
     """
+    net, links, flow, costs, taste = work.net, work.links, work.flow, work.costs, work.taste
     rows, columns = links.kind.shape
-    own, forth = levels.place[q], levels.forth[q]
+    own, forth, need = work.levels.place[q], work.levels.forth[q], work.levels.need[q]
     source, sink = source_of(forth, own, rows, columns), sink_of(forth, own, rows, columns)
     reached, size = 0, 0
-    while reached < levels.need[q]:
-        left = levels.need[q] - reached
+    while reached < need:
+        left = need - reached
         length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, left)
         if length >= NO_PATH:
             length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, whole(1))
         if length >= NO_PATH:
             break
-        suppress_path(links, flow, log, source, sink)
-        carried = _credit(net, flow, credit, level_at, own, forth, source, sink)
-        reached += min(carried, left)
+        suppress_path(links, flow, work.log, source, sink)
+        reached += min(_credit(work, own, forth, source, sink), left)
         node = sink
         while node != source:
             before = flow.parent[node]
             i, j = (before, node - rows) if before < rows else (node, before - rows)
-            used[size] = i * columns + j
-            forth_kept[size], back_kept[size] = net.forth[i, j], net.back[i, j]
+            taken.place[size] = i * columns + j
+            taken.forth[size], taken.back[size] = net.forth[i, j], net.back[i, j]
             net.forth[i, j], net.back[i, j] = 0, 0
             size += 1
             node = before
@@ -153,18 +152,17 @@ def _disjoint_paths(
 
 
 @inner
-def _give_back(net: Network, used: Ints, forth_kept: Ints, back_kept: Ints, size: int) -> None:
+def _give_back(net: Network, taken: Taken, size: int) -> None:
     columns = net.forth.shape[1]
     for z in range(size):
-        i, j = used[z] // columns, used[z] % columns
-        net.forth[i, j], net.back[i, j] = forth_kept[z], back_kept[z]
+        i, j = taken.place[z] // columns, taken.place[z] % columns
+        net.forth[i, j], net.back[i, j] = taken.forth[z], taken.back[z]
 
 
 @inner
-def _credit(
-    net: Network, flow: Flow, credit: Ints, level_at: Ints, own: int, own_forth: bool, source: int, sink: int
-) -> int:
+def _credit(work: Work, own: int, own_forth: bool, source: int, sink: int) -> int:
     """Credit the sensitive cells on the circuit with what it carries in either sense; the path's width."""
+    net, flow = work.net, work.flow
     rows, columns = flow.amount.shape
     with_path, against_path = UNBOUNDED, UNBOUNDED
     node = sink
@@ -181,24 +179,24 @@ def _credit(
     own_with = net.forth[i, j] if own_forth else net.back[i, j]
     own_against = net.back[i, j] if own_forth else net.forth[i, j]
     along, against = min(with_path, own_with), min(against_path, own_against)
-    _credit_place(credit, level_at, own, own_forth, along, against)
+    _credit_place(work, own, own_forth, along, against)
     node = sink
     while node != source:
         before = flow.parent[node]
         forth = before < rows
         place = before * columns + node - rows if forth else node * columns + before - rows
-        _credit_place(credit, level_at, place, forth, along, against)
+        _credit_place(work, place, forth, along, against)
         node = before
     return with_path
 
 
 @inner
-def _credit_place(credit: Ints, level_at: Ints, place: int, forth: bool, along: int, against: int) -> None:
+def _credit_place(work: Work, place: int, forth: bool, along: int, against: int) -> None:
     """A circuit moves the place by `along` in the sense it is passed, by `against` in the other."""
     sense = 1 if forth else 0
-    q = level_at[sense, place]
+    q = work.level_at[sense, place]
     if q >= 0:
-        credit[q] = max(credit[q], along)
-    q = level_at[1 - sense, place]
+        work.credit[q] = max(work.credit[q], along)
+    q = work.level_at[1 - sense, place]
     if q >= 0:
-        credit[q] = max(credit[q], against)
+        work.credit[q] = max(work.credit[q], against)

@@ -3,7 +3,7 @@
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.insiders import InsiderRisk, insider_risks
 from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, Rule, Zeros, parse_rule
-from gpuga.microdata.protect import MicrodataProtection, Wish, protect_records
+from gpuga.microdata.protect import MicrodataParameters, MicrodataProtection, protect_records
 from gpuga.microdata.record_file import protect_file
 from gpuga.microdata.table_file import write_tabulation
 from gpuga.microdata.tabulate import Tabulation, tabulate
@@ -13,11 +13,11 @@ __all__ = [
     "Frequency",
     "InsiderRisk",
     "Layout",
+    "MicrodataParameters",
     "MicrodataProtection",
     "PercentRule",
     "Rule",
     "Tabulation",
-    "Wish",
     "Zeros",
     "insider_risks",
     "parse_rule",

@@ -1,4 +1,4 @@
-"""Costs: what a suppression and a recoding lose, as integers; linear, given by the user, or by entropy.
+"""Costs: what a suppression and a recoding lose, as integers; linear or by entropy.
 
 Suppressing field f of record r costs `c[r, f]`, recoding field f by rule k costs `d[f][k]`; both in units of
 `1/scale`. Entropy: a suppressed score loses the field's entropy H(X), a recoding loses, in every record, the
@@ -34,12 +34,6 @@ class Costs:
     scale: int = SCALE
 
 
-def given_costs(suppress: Ints, recode: Sequence[Sequence[int]], scale: int = 1) -> Costs:
-    """Costs given for every record and field (int64[records, fields])."""
-    classes, record_class = np.unique(np.asarray(suppress, np.int64), axis=0, return_inverse=True)
-    return _checked(classes, record_class.reshape(-1), [np.asarray(d, np.int64) for d in recode], scale)
-
-
 def entropy_costs(codes: NDArray[np.int32], rules: Sequence[Sequence[RecodingRule]]) -> Costs:
     """Costs in bits of information."""
     suppress, recode = [], []
@@ -49,7 +43,7 @@ def entropy_costs(codes: NDArray[np.int32], rules: Sequence[Sequence[RecodingRul
         kept = [_bits(np.bincount(rule.image, weights=counts)) for rule in choices]
         suppress.append(max(round(whole / max(counts.sum(), 1) * SCALE), 1))
         recode.append(np.array([round((whole - k) * SCALE) for k in kept], np.int64))
-    return _checked(np.array([suppress], np.int64), np.zeros(len(codes), np.int64), recode, SCALE)
+    return _checked(np.array([suppress], np.int64), len(codes), recode)
 
 
 def _bits(counts: NDArray[np.int64] | NDArray[np.float64]) -> float:
@@ -80,12 +74,13 @@ def linear_costs(
                     field="--recode-cost",
                 )
         recoding.append(np.array(costs, np.int64))
-    return _checked(suppress, np.zeros(len(codes), np.int64), recoding, SCALE)
+    return _checked(suppress, len(codes), recoding)
 
 
-def _checked(suppress: Ints, record_class: Ints, recode: Sequence[Ints], scale: int) -> Costs:
+def _checked(suppress: Ints, records: int, recode: Sequence[Ints]) -> Costs:
+    """Costs by field (int64[1, fields]), the same for all records."""
     if (suppress <= 0).any():
         raise InputError("a suppression costs more than nothing", field="--suppress-cost")
     if any((d < 0).any() for d in recode):
         raise InputError("a recoding costs nothing or more", field="--recode-cost")
-    return Costs(suppress, record_class, tuple(recode), scale)
+    return Costs(suppress, np.zeros(records, np.int64), tuple(recode))

@@ -111,10 +111,3 @@ def mark_rare(
     else:
         flat, few = combine(columns, fields, sizes)
         _mark(flat, few, threshold, words, word, bit)
-
-
-def mark_rare_oracle(columns: Codes, fields: Sequence[int], threshold: int) -> NDArray[np.bool_]:
-    """The oracle of `mark_rare`, by sorting: whether each record's scores are rare."""
-    scores = columns[list(fields)].T
-    _, inverse, counts = np.unique(scores, axis=0, return_inverse=True, return_counts=True)
-    return np.asarray((counts[inverse.reshape(-1)] < threshold) & (scores >= 0).all(axis=1))

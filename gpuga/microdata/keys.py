@@ -52,11 +52,6 @@ class Keys:
         """For each key the bits of its proper supersets among the keys (uint64[keys, W])."""
         return _bits((self.masks & self.masks[:, None]) == self.masks[:, None])
 
-    @cached_property
-    def subsets(self) -> NDArray[np.uint64]:
-        """For each key the bits of its proper subsets among the keys (uint64[keys, W])."""
-        return _bits((self.masks & self.masks[:, None]) == self.masks)
-
     def name(self, key: int) -> str:
         """A key's fields, for messages."""
         return " x ".join(printable(self.fields[f]) for f in self.keys[key].fields)

@@ -32,8 +32,8 @@ SEARCHING = 0.8
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the user asks for; fields are column names."""
+class MicrodataParameters:
+    """What is asked of the protection of records; fields are column names."""
 
     fields: tuple[str, ...]
     dimension: int = 3
@@ -132,34 +132,36 @@ def _risk(problem: Problem, recoding: Recoding) -> dict[str, int]:
     }
 
 
-def protect_records(problem: Problem, wish: Wish, context: Context | None = None) -> MicrodataProtection:
+def protect_records(
+    problem: Problem, parameters: MicrodataParameters, context: Context | None = None
+) -> MicrodataProtection:
     """Search for a recoding, suppress the rest, and count again.
 
     The context's clock ends the search early enough for the rest; what is found until then is the answer.
     """
     context = context or Context()
-    clock, limit = context.clock, _limit(problem, wish)
+    clock, limit = context.clock, _limit(problem, parameters)
     before = clock.spent()
     context.progress.stage("search", total=limit)
     evaluator = Evaluator(
         problem,
         evaluations=limit,
         clock=clock,
-        exact=wish.exact,
+        exact=parameters.exact,
         backend=chosen_backend(context.backend),
         progress=context.progress,
     )
     took = clock.spent() - before
     kept = before + FINISHING * took  # writing takes about as long as reading
     evaluator.clock = clock.keeping(kept).part(SEARCHING)
-    SEARCHES[wish.search](evaluator, np.random.default_rng(context.seed))
+    SEARCHES[parameters.search](evaluator, np.random.default_rng(context.seed))
     context.progress.stage("lower bound")
     evaluator.clock = clock.keeping(kept)
     bound = evaluator.bound()
     checking = clock.keeping(before + RECOUNT * took)
-    recoding, suppressed = _finish(problem, evaluator, wish, checking, context.progress)
+    recoding, suppressed = _finish(problem, evaluator, parameters, checking, context.progress)
     context.progress.stage("count again")
-    remaining = _remaining(problem, recoding, suppressed, wish)
+    remaining = _remaining(problem, recoding, suppressed, parameters)
     if remaining:
         raise GpugaError(f"a re-count still finds {remaining} unsafe combinations; nothing was written")
     return MicrodataProtection(
@@ -168,29 +170,29 @@ def protect_records(problem: Problem, wish: Wish, context: Context | None = None
         suppressed,
         bound,
         remaining,
-        wish.search,
+        parameters.search,
         context.seed,
         len(evaluator.known),
         clock.spent(),
     )
 
 
-def _remaining(problem: Problem, recoding: Recoding, suppressed: Suppressed, wish: Wish) -> int:
+def _remaining(problem: Problem, recoding: Recoding, suppressed: Suppressed, parameters: MicrodataParameters) -> int:
     """What a re-count finds: `missing` matches nothing, or could be anything."""
-    if wish.missing_matches == "nothing":
+    if parameters.missing_matches == "nothing":
         return recount(suppressed.codes, problem.keys)
     return recount_as_known(problem.recoded(recoding)[0], ~suppressed.suppressed, problem.keys)
 
 
-def _limit(problem: Problem, wish: Wish) -> int:
+def _limit(problem: Problem, parameters: MicrodataParameters) -> int:
     """How many recodings are evaluated truly: as asked for, else so many that a large file takes minutes."""
-    if wish.evaluations is not None:
-        return wish.evaluations
+    if parameters.evaluations is not None:
+        return parameters.evaluations
     return max(10, min(1000, WORK // (len(problem.codes) * len(problem.keys))))
 
 
 def _finish(
-    problem: Problem, evaluator: Evaluator, wish: Wish, clock: Clock, progress: Progress
+    problem: Problem, evaluator: Evaluator, parameters: MicrodataParameters, clock: Clock, progress: Progress
 ) -> tuple[Recoding, Suppressed]:
     """The recoding that is cheapest once its suppressions satisfy a re-count, among the best of the search.
 
@@ -201,7 +203,7 @@ def _finish(
     for cost, recoding in sorted((cost, k) for k, cost in evaluator.known.items())[:FINALISTS]:
         if best is not None and (cost >= best[0] or evaluator.clock.expired()):
             break
-        suppressed = _suppressed(problem, recoding, wish, clock, progress)
+        suppressed = _suppressed(problem, recoding, parameters, clock, progress)
         total = problem.recoding_cost(recoding) + suppressed.cost
         if best is None or total < best[0]:
             best = (total, recoding, suppressed)
@@ -209,14 +211,16 @@ def _finish(
     return best[1], best[2]
 
 
-def _suppressed(problem: Problem, recoding: Recoding, wish: Wish, clock: Clock, progress: Progress) -> Suppressed:
+def _suppressed(
+    problem: Problem, recoding: Recoding, parameters: MicrodataParameters, clock: Clock, progress: Progress
+) -> Suppressed:
     progress.stage("local suppression")
     return suppress(
         problem,
         *problem.recoded(recoding),
-        caps={problem.keys.fields.index(name): cap for name, cap in wish.caps.items()},
-        exact=wish.exact,
-        once=wish.missing_matches == "anything",
+        caps={problem.keys.fields.index(name): cap for name, cap in parameters.caps.items()},
+        exact=parameters.exact,
+        once=parameters.missing_matches == "anything",
         clock=clock,
         progress=progress,
     )

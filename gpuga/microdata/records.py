@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from errno import EIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypedDict
 
 from numpy.typing import NDArray
 
@@ -31,6 +31,13 @@ def quoted(name: str) -> str:
 def is_parquet(path: Path) -> bool:
     """Whether the name says Parquet; everything else is CSV."""
     return path.suffix.lower() in (".parquet", ".pq")
+
+
+class OpeningOptions(TypedDict, total=False):
+    """How a microdata file is read: the delimiter of CSV (a comma) and the number of threads (all)."""
+
+    delimiter: str
+    threads: int | None
 
 
 class Records:

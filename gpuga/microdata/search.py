@@ -113,14 +113,6 @@ class Evaluator:
             if number == 0 or not self.clock.expired():
                 yield relaxed
 
-    def lagrangean_bound(self) -> Fraction:
-        """The Lagrangean bound alone, for the first set of prices."""
-        return Fraction(self._relaxed[0].lagrangean(self.best_cost * FINENESS), FINENESS)
-
-    def relaxed_bound(self) -> Fraction:
-        """The exact minimum of the relaxed problem for the first set of prices (few recodings only)."""
-        return Fraction(int(self._relaxed[0].everywhere().min()), FINENESS)
-
     def _floor(self) -> NDArray[np.int64]:
         """For every recoding its true cost or its best estimate."""
         floor = np.zeros(self.problem.choices, np.int64)

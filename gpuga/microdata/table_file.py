@@ -7,16 +7,14 @@ equation like any other. The file holds every value: it is for the office only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 
-from gpuga.errors import InputError, MissingExtra
+from gpuga.errors import InputError
 from gpuga.files.atomic import Content, write_whole
 from gpuga.files.csv import rows_text, table_columns
 from gpuga.files.jj import jj_text
-from gpuga.files.parquet import arrow_bytes
+from gpuga.files.parquet import texts_bytes
 from gpuga.microdata.tabulate import Tabulation
 from gpuga.table.exact import shown
 
@@ -42,7 +40,8 @@ def tabulation_content(tabulation: Tabulation, path: str | Path) -> Content:
     names, columns = long_columns(tabulation)
     if suffix == ".csv":
         return rows_text(names, zip(*columns, strict=True))
-    return _parquet(names, columns, len(tabulation.grid.dimensions))
+    words = {"status", "members", *(dimension.name for dimension in tabulation.grid.dimensions)}
+    return texts_bytes(names, columns, words)
 
 
 def long_columns(tabulation: Tabulation) -> tuple[list[str], list[list[str]]]:
@@ -66,18 +65,3 @@ def long_columns(tabulation: Tabulation) -> tuple[list[str], list[list[str]]]:
         for name, column in zip(names, filled, strict=True):
             column.append(row.get(name, ""))
     return names, filled
-
-
-def _parquet(names: Sequence[str], columns: Sequence[Sequence[str]], plain: int) -> bytes:
-    """The bytes of a Parquet file; the first `plain` columns are dimensions."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtra("writing Parquet", "files") from None
-    arrays = []
-    for at, (name, texts) in enumerate(zip(names, columns, strict=True)):
-        if at < plain or name in ("status", "members"):
-            arrays.append(pyarrow.array([t or None for t in texts], pyarrow.string()))
-        else:
-            arrays.append(pyarrow.array([Decimal(t) if t else None for t in texts]))
-    return arrow_bytes(pyarrow.table(arrays, names=names))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,11 @@ from gpuga.errors import InputError, printable
 from gpuga.files.hrc import read_dimension
 from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
 from gpuga.microdata.primary_rules import Contributions, Rule, Zeros, required_level
-from gpuga.microdata.records import Records
+from gpuga.microdata.records import OpeningOptions, Records
 from gpuga.microdata.singletons import Group, crowded_lines, groups
 from gpuga.table.grid import flat_dimension, grid_lines
-from gpuga.table.table import Dimension, Grid, Levels, Lines, Status, Table
+from gpuga.table.groups import with_groups
+from gpuga.table.table import Dimension, Grid, Levels, Status, Table
 from gpuga.table.words import RESERVED
 
 
@@ -73,41 +75,25 @@ class Tabulation:
         }
 
     def table(self) -> Table:
-        """The table in memory: cells, then one sensitive cell and one line per group."""
-        n, added = len(self.value), len(self.groups)
-        values = [self.group_value(g) for g in self.groups]
-        levels = [self.group_levels(g) for g in self.groups]
-        lower = np.concatenate([self.lower() * self.primary, np.array([low for low, _ in levels], np.int64)])
-        upper = np.concatenate([self.level, np.array([up for _, up in levels], np.int64)])
-        status = np.full(n + added, Status.SENSITIVE, np.uint8)
-        status[:n][~self.primary] = Status.SUPPRESSIBLE
-        status[:n][~self.primary & (self.value == 0)] = Status.FROZEN
-        weight = np.abs(self.value) if self.cost is None else self.cost
-        floor = [self.lb * len(g.members) for g in self.groups]
-        return Table.build(
-            np.concatenate([self.value, np.array(values, np.int64)]),
-            self._lines(),
-            status=status,
-            weight=np.concatenate([weight, np.zeros(added, np.int64)]),
-            lb=np.concatenate([np.full(n, self.lb), np.array(floor, np.int64)]),
-            levels=Levels(lower, upper, np.zeros(n + added, np.int64)),
+        """The table in memory: the cells of the grid, then one sensitive cell and one line per group."""
+        n = len(self.value)
+        status = np.where(self.value == 0, Status.FROZEN, Status.SUPPRESSIBLE)
+        cells = Table.build(
+            self.value,
+            grid_lines(self.grid),
+            status=np.where(self.primary, Status.SENSITIVE, status).astype(np.uint8),
+            weight=np.abs(self.value) if self.cost is None else self.cost,
+            lb=np.full(n, self.lb),
+            levels=Levels(self.lower() * self.primary, self.level, np.zeros(n, np.int64)),
             scale=self.scale,
             weight_scale=self.scale if self.cost is None else self.cost_scale,
-            grid=None if added else self.grid,
-            contributors=None if added else self.contributors,
+            grid=self.grid,
+            contributors=self.contributors,
         )
-
-    def _lines(self) -> Lines:
-        plain, n = grid_lines(self.grid), len(self.value)
-        cells = [np.array([*g.members, n + i], np.int32) for i, g in enumerate(self.groups)]
-        coefs = [np.array([1] * len(g.members) + [-1], np.int64) for g in self.groups]
-        ends = np.cumsum([len(c) for c in cells], dtype=np.int64) + plain.start[-1]
-        return Lines(
-            np.concatenate([plain.start, ends]),
-            np.concatenate([plain.cell, *cells]),
-            np.concatenate([plain.coef, *coefs]),
-            np.zeros(len(plain) + len(cells), np.int64),
-        )
+        if not self.groups:
+            return cells
+        lower, upper = np.array([self.group_levels(group) for group in self.groups], np.int64).T
+        return with_groups(cells, [group.members for group in self.groups], Levels(lower, upper, 0 * lower))
 
 
 def tabulate(
@@ -119,15 +105,15 @@ def tabulate(
     zeros: Zeros | None = None,
     singletons: bool = True,
     total: str = "Total",
-    delimiter: str = ",",
-    threads: int | None = None,
     progress: Progress | None = None,
+    **opening: Unpack[OpeningOptions],
 ) -> Tabulation:
     """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a
     primary).
 
     `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
-    without one is flat. `singletons` also protects primaries of one line against each other.
+    without one is flat. `singletons` also protects primaries of one line against each other. `delimiter` and
+    `threads` say how the file is read.
     """
     zeros, progress = zeros or Zeros(), progress or Silent()
     trees = {
@@ -136,7 +122,7 @@ def tabulate(
     }
     _check_call(layout, rules, trees)
     progress.stage("read")
-    with Records(path, delimiter, threads) as records:
+    with Records(path, **opening) as records:
         records.load(layout.columns)
         dimensions = [trees[name] if name in trees else _flat(records, name, total) for name in layout.by]
         scales = prepare(records, layout, dimensions)

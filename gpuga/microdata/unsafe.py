@@ -1,9 +1,7 @@
-"""Unsafe combinations of a file's records: which keys are rare for which record; minucs and manucs.
+"""Unsafe combinations of a file's records: which keys are rare for which record, and the minimal ones.
 
 A record's unsafe keys are bits of 64-bit words, key by key. A *minuc* is an unsafe key none of whose proper
-subsets is unsafe for the same record, a *manuc* one none of whose proper supersets is. Suppressing one field
-of every minuc protects all of them; recoding that protects every manuc protects all of them where thresholds
-are equal.
+subsets is unsafe for the same record. Suppressing one field of every minuc protects all of them.
 """
 
 from __future__ import annotations
@@ -37,11 +35,6 @@ def unsafe_words(codes: Codes, sizes: NDArray[np.int64], keys: Keys, only: int |
 def minucs(words: Words, keys: Keys) -> Words:
     """Only the minimal unsafe keys of each record."""
     return np.asarray(_without(words, keys.supersets))
-
-
-def manucs(words: Words, keys: Keys) -> Words:
-    """Only the maximal unsafe keys of each record."""
-    return np.asarray(_without(words, keys.subsets))
 
 
 @compiled

@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Unpack
 
 import numpy as np
 
 from gpuga.context import Clock, Context
-from gpuga.errors import InputError
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.evidence import Evidence, Rule, SafetyProof
 from gpuga.safety.flow import extreme
-from gpuga.safety.model import AttackerModel, as_judged
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
 from gpuga.safety.witness import Witnesses
+from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
 from gpuga.table.plane import plane_of, suppressed_grid
 from gpuga.table.table import INFINITE, Mask, Table
 
@@ -74,38 +74,24 @@ class Audit:
         return tuple(c.cell for c in self.cells if not c.safe)
 
 
-def check_pattern(table: Table, suppressed: Mask) -> None:
-    """Refuse a pattern that publishes a sensitive cell or suppresses a frozen one."""
-    if len(suppressed) != len(table):
-        raise InputError(f"the pattern has {len(suppressed)} cells, the table {len(table)}")
-    if (bad := np.flatnonzero(table.primary & ~suppressed)).size:
-        raise InputError(f"the pattern publishes the sensitive {table.label(int(bad[0]))}")
-    if (bad := np.flatnonzero(suppressed & ~table.suppressible)).size:
-        raise InputError(f"the pattern suppresses {table.label(int(bad[0]))}, which must be published")
-
-
 def audit(
     table: Table,
     suppressed: Mask,
     *,
-    strict: bool = False,
-    protect_secondary: bool = False,
-    whole: str = "auto",
-    level_zero: str = "exact",
     intervals: bool = True,
     proofs: bool = False,
     proof: Witnesses | None = None,
     context: Context | None = None,
+    **asked: Unpack[SafetyOptions],
 ) -> Audit:
     """Judge a pattern (bool[n], primaries included): is every sensitive cell protected?
 
     With `intervals` every suppressed cell also gets the attacker's interval; without, only verdicts. `proofs` keeps a
     witness for every requirement. `proof` are witnesses that someone proposes: each is checked exactly before it
-    counts, and none is needed. `whole` says whether the attacker knows that values are whole numbers, `level_zero` what
-    sensitive cells without any level need (`safety.model`). What the context's clock leaves no time for is undecided.
+    counts, and none is needed. `strict`, `protect_secondary`, `whole` and `level_zero` say what safety means: see
+    `gpuga.table.attacker_model.Asked`. What the context's clock leaves no time for is undecided.
     """
-    judged, knows = as_judged(table, whole, level_zero, strict, units=proofs)
-    model = AttackerModel(strict, protect_secondary, knows)
+    judged, model = as_judged(table, Asked(**asked), units=proofs)
     return judge(judged, suppressed, model, intervals=intervals, proofs=proofs, proof=proof, context=context)
 
 
@@ -122,7 +108,7 @@ def judge(
     """As `audit`, for a table that is as the attacker must be judged on it already."""
     context = context or Context()
     suppressed = np.asarray(suppressed, bool)
-    check_pattern(table, suppressed)
+    table.check_pattern(suppressed)
     evidence = Evidence(table, suppressed, model, proofs)
     solves, refuted = _collect(table, suppressed, evidence, context, proof)
     cells = evidence.rule.cells

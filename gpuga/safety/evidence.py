@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.model import AttackerModel
 from gpuga.safety.witness import Ground, Witnesses, hold, stretch, times, together
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Ints, Mask, Table
 
 

@@ -9,14 +9,15 @@ is enough to protect I is false; the sets serve speed and insight, never a proof
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 
 from gpuga.context import Context
 from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Rule
-from gpuga.safety.model import AttackerModel, as_judged
 from gpuga.safety.unpick import one_line_each
+from gpuga.table.attacker_model import Asked, AttackerModel, AttackerOptions, as_judged
 from gpuga.table.crossing import Expired
 from gpuga.table.table import INFINITE, Ints, Lines, Mask, Table
 
@@ -31,20 +32,12 @@ class Exposure:
     not_exposed: tuple[int, ...]
 
 
-def exposure(
-    table: Table,
-    *,
-    strict: bool = False,
-    whole: str = "auto",
-    level_zero: str = "exact",
-    context: Context | None = None,
-) -> Exposure:
+def exposure(table: Table, *, context: Context | None = None, **asked: Unpack[AttackerOptions]) -> Exposure:
     """E, I, C and N of a table whose primaries alone (and cells suppressed beforehand) are hidden.
 
     What the attacker knows is said as for `audit`; what was left undecided counts as exposed.
     """
-    table, knows = as_judged(table, whole, level_zero, strict)
-    model = AttackerModel(strict, whole=knows)
+    table, model = as_judged(table, Asked(**asked))
     context = context or Context()
     by_lines = initially_exposed(table, model, expired=context.clock.expired)  # this first: it is quick
     exposed = set(judge(table, table.forced, model, context=context).unsafe)

@@ -7,10 +7,10 @@ A few rows without such a pivot are solved in rationals at the end. Only a propo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,29 +39,34 @@ def exact_near(
     """
     if not np.isfinite(x).all() or np.abs(x).max(initial=0.0) * parts >= 2**52:
         return None
-    moving = x != 0
-    made = _completed(x * parts, moving, start, index, coef)
+    made = _completed(x * parts, start, index, coef)
     return None if made is None else (made[0], made[1] * parts)
 
 
-@dataclass(frozen=True, eq=False)
-class Eliminated:
+class Eliminated(NamedTuple):
     """Lines of free unknowns, eliminated once for many changes: `begin`, `column`, `value` and `pivot` of each row.
 
-    `hard` are unknowns of rows without a pivot of -1 or 1: only while there are none can changes be completed.
+    Pivots are entries of -1 or 1; rows without any have the pivot -1.
     """
 
     begin: Ints
     column: NDArray[np.int32]
     value: Ints
     pivot: NDArray[np.int32]
-    hard: Ints
+
+    @property
+    def hard(self) -> Ints:
+        """The unknowns of rows without a pivot: only while there are none can changes be completed."""
+        return np.unique(self.column[np.repeat(self.pivot < 0, np.diff(self.begin))]).astype(np.int64)
+
+    @property
+    def solvable(self) -> Ints:
+        """The rows with a pivot, the last one first."""
+        return np.flatnonzero(self.pivot >= 0)[::-1]
 
     def completed(self, guess: Ints) -> Ints:
         """A change that keeps every line: the free unknowns as they are, the pivots' solved for (int64[columns])."""
-        right = np.zeros(len(self.pivot), np.int64)
-        order = np.arange(len(self.pivot) - 1, -1, -1)
-        made = _back(self.begin, self.column, self.value, right, self.pivot, order, guess.copy(), LARGEST_ENTRY)
+        made = _back(self, self.solvable, guess.copy(), LARGEST_ENTRY)
         return np.zeros_like(guess) if made is None else np.asarray(made, np.int64)
 
 
@@ -74,79 +79,45 @@ def eliminated(
     rank[np.argsort(length, kind="stable")] = np.arange(rows)
     order = np.argsort(rank[line], kind="stable")
     begin = np.concatenate([[0], np.cumsum(np.sort(length))]).astype(np.int64)
-    right = np.zeros(rows, np.int64)
-    made = _eliminate(begin, column[order].astype(np.int32), coef[order], right, columns, most, LARGEST_ENTRY)
-    if made is None:
-        return None
-    begin, kept, value, _, pivot = made
-    hard = np.repeat(pivot < 0, np.diff(begin))
-    return Eliminated(begin, kept, value, pivot, np.unique(kept[hard]).astype(np.int64))
+    made = _eliminate(begin, column[order].astype(np.int32), coef[order], columns, most, LARGEST_ENTRY)
+    return None if made is None else Eliminated(*made)
 
 
 def _completed(
-    x: NDArray[np.float64],
-    open_: NDArray[np.bool_],
-    start: NDArray[np.int32],
-    index: NDArray[np.int32],
-    coef: Ints,
+    x: NDArray[np.float64], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
 ) -> tuple[NDArray[np.generic], int] | None:
-    """Zeros with their open components solved for, near `x`."""
-    unknown = np.flatnonzero(open_)
+    """A change near `x` that keeps every equation; components that are zero stay so."""
+    unknown = np.flatnonzero(x)
     if not len(unknown):
         return np.zeros(len(x), np.int64), 1
-    rows = _system(open_, start, index, coef)
-    pivots = _eliminate(*rows, len(unknown), MOST_ENTRIES, LARGEST_ENTRY)
-    if pivots is None:
+    column = np.repeat(np.arange(len(x)), np.diff(start))
+    number, kept = np.cumsum(x != 0) - 1, x[column] != 0
+    lines = eliminated(int(index.max()) + 1, index[kept], number[column[kept]], coef[kept], len(unknown), MOST_ENTRIES)
+    if lines is None or (lines.pivot < 0).sum() > MOST_HARD:
         return None
-    begin, column, value, right, pivot = pivots
-    hard = np.flatnonzero(pivot < 0)
-    if len(hard) > MOST_HARD:
-        return None
-    solved = _hard_rows(begin, column, value, right, hard.tolist(), x[unknown])
-    if solved is None:
-        return None
-    easy = np.flatnonzero(pivot >= 0)[::-1]
+    solved = _hard_rows(lines, x[unknown])
     if not solved:
-        guess = np.rint(x[unknown]).astype(np.int64)
-        whole = _back(begin, column, value, right, pivot, easy, guess, LARGEST_ENTRY)
+        whole = _back(lines, lines.solvable, np.rint(x[unknown]).astype(np.int64), LARGEST_ENTRY)
         if whole is None:
             return None
         amounts = np.zeros(len(x), np.int64)
         amounts[unknown] = whole
         return amounts, 1
-    parts = _back_in_rationals(begin, column, value, right, pivot, easy.tolist(), x[unknown], solved)
+    parts = _back_in_rationals(lines, x[unknown], solved)
     return _over_one_denominator(len(x), dict(zip(unknown.tolist(), parts, strict=True)))
-
-
-def _system(
-    open_: NDArray[np.bool_], start: NDArray[np.int32], index: NDArray[np.int32], coef: Ints
-) -> tuple[Ints, NDArray[np.int32], Ints, Ints]:
-    """The equations in which open components occur, shortest first; all others are zero, and so are the right sides."""
-    column = np.repeat(np.arange(len(open_)), np.diff(start))
-    lines = int(index.max()) + 1
-    kept = open_[column]
-    line = index[kept]
-    length = np.bincount(line, minlength=lines)
-    rank = np.empty(lines, np.int64)
-    order = np.argsort(length, kind="stable")
-    rank[order] = np.arange(lines)
-    by_row = np.argsort(rank[line], kind="stable")
-    number = np.cumsum(open_) - 1
-    begin = np.concatenate([[0], np.cumsum(length[order])])
-    return begin, number[column[kept]][by_row].astype(np.int32), coef[kept][by_row], np.zeros(lines, np.int64)
 
 
 @compiled
 def _eliminate(
-    begin: Ints, column: NDArray[np.int32], value: Ints, right: Ints, columns: int, most: int, largest: int
-) -> tuple[Ints, NDArray[np.int32], Ints, Ints, NDArray[np.int32]] | None:
+    begin: Ints, column: NDArray[np.int32], value: Ints, columns: int, most: int, largest: int
+) -> tuple[Ints, NDArray[np.int32], Ints, NDArray[np.int32]] | None:
     """Reduce the rows, always the one that is shortest by now; its pivot is an entry of -1 or 1 in a rare column.
 
     A row is reduced by the pivots before it; if that makes it longer than another one, it waits for its turn. So rows
-    stay short and numbers small. Returns reduced rows (compressed), right-hand sides and pivots; pivot -1: the row
-    has entries but none of -1 or 1, or it has no entries and its right-hand side is not zero.
+    stay short and numbers small. Returns the reduced rows (compressed) and their pivots; pivot -1: the row has no
+    entry of -1 or 1.
     """
-    rows = len(right)
+    rows = len(begin) - 1
     rare, row_of = np.zeros(columns, np.int64), np.full(columns, -1, np.int64)
     for e in range(len(column)):
         rare[column[e]] += 1
@@ -155,7 +126,7 @@ def _eliminate(
     at, end = begin[:-1].copy(), begin[1:].copy()
     pool_column, pool_value, used = column.copy(), value.copy(), len(column)
     made_at, made_end = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    out_right, out_pivot = np.zeros(rows, np.int64), np.full(rows, -1, np.int32)
+    out_pivot = np.full(rows, -1, np.int32)
     waiting = [(end[r] - at[r], np.int64(r)) for r in range(rows)]
     heapify(waiting)
     made = 0
@@ -172,7 +143,6 @@ def _eliminate(
             work[c] += pool_value[e]
             if row_of[c] >= 0:
                 heappush(heap, (row_of[c], np.int64(c)))
-        b = right[r]
         while len(heap) > 0:
             p, c = heappop(heap)
             if work[c] == 0:
@@ -194,9 +164,6 @@ def _eliminate(
                 work[k] -= factor * pool_value[e]
                 if abs(work[k]) > largest:
                     return None
-            b -= factor * out_right[p]
-            if abs(b) > largest * 1024:
-                return None
         best, filled = -1, 0
         for q in range(count):
             c = members[q]
@@ -218,12 +185,12 @@ def _eliminate(
             work[c] = 0
             listed[c] = False
         if filled > 0 and len(waiting) > 0 and filled > waiting[0][0]:
-            at[r], end[r], right[r] = first, used, b
+            at[r], end[r] = first, used
             for e in range(first, used):
                 rare[pool_column[e]] += 1
             heappush(waiting, (np.int64(filled), r))
-        elif filled > 0 or b != 0:
-            made_at[made], made_end[made], out_right[made], out_pivot[made] = first, used, b, best
+        elif filled > 0:
+            made_at[made], made_end[made], out_pivot[made] = first, used, best
             if best >= 0:
                 row_of[best] = made
             made += 1
@@ -234,23 +201,15 @@ def _eliminate(
     for row in range(made):
         out_column[out_begin[row] : out_begin[row + 1]] = pool_column[made_at[row] : made_end[row]]
         out_value[out_begin[row] : out_begin[row + 1]] = pool_value[made_at[row] : made_end[row]]
-    return out_begin, out_column, out_value, out_right[:made], out_pivot[:made]
+    return out_begin, out_column, out_value, out_pivot[:made]
 
 
 @compiled
-def _back(
-    begin: Ints,
-    column: NDArray[np.int32],
-    value: Ints,
-    right: Ints,
-    pivot: NDArray[np.int32],
-    order: Ints,
-    guess: Ints,
-    largest: int,
-) -> Ints | None:
-    """Solve for the pivots, last row first; `guess` holds the free components. None: a number grew too large."""
+def _back(lines: Eliminated, order: Ints, guess: Ints, largest: int) -> Ints | None:
+    """Solve for the pivots of rows, in order; `guess` holds the free components. None: a number grew too large."""
+    begin, column, value, pivot = lines.begin, lines.column, lines.value, lines.pivot
     for r in order:
-        total = right[r]
+        total = np.int64(0)
         sign = np.int64(1)
         for e in range(begin[r], begin[r + 1]):
             if column[e] == pivot[r]:
@@ -263,61 +222,36 @@ def _back(
     return guess
 
 
-def _hard_rows(
-    begin: Ints,
-    column: NDArray[np.int32],
-    value: Ints,
-    right: Ints,
-    hard: list[int],
-    guess: NDArray[np.float64],
-) -> dict[int, Fraction] | None:
-    """Solve the rows without a pivot of -1 or 1 in rationals; the components that stay free are whole.
-
-    None: the rows contradict each other.
-    """
-    pivots: list[tuple[int, Row, Fraction]] = []
-    for r in hard:
-        span = range(int(begin[r]), int(begin[r + 1]))
-        row: Row = {int(column[e]): Fraction(int(value[e])) for e in span}
-        b = Fraction(int(right[r]))
-        for j, earlier, c in pivots:
+def _hard_rows(lines: Eliminated, guess: NDArray[np.float64]) -> dict[int, Fraction]:
+    """Solve the rows without a pivot of -1 or 1 in rationals; the components that stay free are whole."""
+    pivots: list[tuple[int, Row]] = []
+    for r in np.flatnonzero(lines.pivot < 0).tolist():
+        span = range(int(lines.begin[r]), int(lines.begin[r + 1]))
+        row: Row = {int(lines.column[e]): Fraction(int(lines.value[e])) for e in span}
+        for j, earlier in pivots:
             if (ratio := row.get(j, Fraction(0))) != 0:
-                b -= ratio * c
                 for k, v in earlier.items():
                     row[k] = row.get(k, Fraction(0)) - ratio * v
         row = {k: v for k, v in row.items() if v}
-        if not row:
-            if b:
-                return None
-            continue
-        j = min(row, key=lambda k: (abs(row[k].numerator), k))
-        lead = row[j]
-        pivots.append((j, {k: v / lead for k, v in row.items()}, b / lead))
+        if row:
+            j = min(row, key=lambda k: (abs(row[k].numerator), k))
+            lead = row[j]
+            pivots.append((j, {k: v / lead for k, v in row.items()}))
     solution: dict[int, Fraction] = {}
-    for j, row, b in reversed(pivots):
-        for k, v in row.items():
-            if k != j:
-                b -= v * solution.setdefault(k, Fraction(round(guess[k])))
-        solution[j] = b
+    for j, row in reversed(pivots):
+        others = ((k, v) for k, v in row.items() if k != j)
+        solution[j] = -sum((v * solution.setdefault(k, Fraction(round(guess[k]))) for k, v in others), Fraction(0))
     return solution
 
 
-def _back_in_rationals(
-    begin: Ints,
-    column: NDArray[np.int32],
-    value: Ints,
-    right: Ints,
-    pivot: NDArray[np.int32],
-    order: list[int],
-    guess: NDArray[np.float64],
-    solved: dict[int, Fraction],
-) -> list[Fraction]:
+def _back_in_rationals(lines: Eliminated, guess: NDArray[np.float64], solved: dict[int, Fraction]) -> list[Fraction]:
     """As `_back`, with some components already solved as fractions; whole numbers stay Python integers."""
+    begin, column, value, pivot = lines.begin, lines.column, lines.value, lines.pivot
     parts: list[int | Fraction] = [round(g) for g in guess.tolist()]
     for j, part in solved.items():
         parts[j] = part.numerator if part.denominator == 1 else part
-    for r in order:
-        total: int | Fraction = int(right[r])
+    for r in lines.solvable.tolist():
+        total: int | Fraction = 0
         sign = 1
         for e in range(int(begin[r]), int(begin[r + 1])):
             if column[e] == pivot[r]:

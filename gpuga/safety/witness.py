@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,8 +64,7 @@ def witness_of(cells: NDArray[np.int32], amounts: Integers, denominator: int = 1
     return Witnesses(np.array([0, len(cell)], np.int64), cell, amounts[moved], np.array([denominator], kind))
 
 
-@dataclass(frozen=True, eq=False)
-class Ground:
+class Ground(NamedTuple):
     """What witnesses are checked against: the lines of each cell and the room of the suppressed ones."""
 
     cell_start: Ints
@@ -93,38 +93,15 @@ def hold(ground: Ground, witnesses: Witnesses) -> Mask:
     wide = witnesses.amount.dtype == object or witnesses.denominator.dtype == object
     if wide or largest * longest * coef >= MOST:
         return np.array([_holds_in_python(ground, *witnesses.one(w)) for w in range(len(witnesses))], bool)
-    return np.asarray(
-        _hold(
-            witnesses.start,
-            witnesses.cell,
-            witnesses.amount,
-            witnesses.denominator,
-            ground.cell_start,
-            ground.cell_line,
-            ground.cell_coef,
-            ground.lines,
-            ground.up,
-            ground.down,
-        )
-    )
+    return np.asarray(_hold(ground, witnesses.start, witnesses.cell, witnesses.amount, witnesses.denominator))
 
 
 @compiled
-def _hold(
-    start: Ints,
-    cell: NDArray[np.int32],
-    amount: Ints,
-    denominator: Ints,
-    cell_start: Ints,
-    cell_line: NDArray[np.int32],
-    cell_coef: Ints,
-    lines: int,
-    up: Ints,
-    down: Ints,
-) -> Mask:
+def _hold(ground: Ground, start: Ints, cell: NDArray[np.int32], amount: Ints, denominator: Ints) -> Mask:
     held = np.ones(len(denominator), np.bool_)
-    balance = np.zeros(lines, np.int64)
-    seen = np.full(len(up), -1, np.int64)
+    cell_start, cell_line, cell_coef = ground.cell_start, ground.cell_line, ground.cell_coef
+    balance = np.zeros(ground.lines, np.int64)
+    seen = np.full(len(ground.up), -1, np.int64)
     for w in range(len(denominator)):
         if denominator[w] < 1:
             held[w] = False
@@ -134,7 +111,7 @@ def _hold(
             if seen[c] == w:  # a cell listed twice could pass its bound in parts
                 held[w] = False
             seen[c] = w
-            room = up[c] if d > 0 else down[c]
+            room = ground.up[c] if d > 0 else ground.down[c]
             # |d| <= room * denominator without forming a product that could overflow
             if room < INFINITE and -(-abs(d) // denominator[w]) > room:
                 held[w] = False

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpuga.errors import InputError, MissingExtra
-from gpuga.table.columns import Hierarchy, Reading, table_from_columns
+from gpuga.table.columns import FigureOptions, Hierarchy, Reading, ReadingOptions, table_from_columns
 from gpuga.table.grid import csr_lines
 from gpuga.table.groups import Column
 from gpuga.table.table import Ints, Levels, Lines, Status, Table
@@ -20,29 +20,21 @@ from gpuga.table.table import Ints, Levels, Lines, Status, Table
 def table_from_frame(
     frame: Any,
     *,
-    levels: str | None = None,
-    weights: str | None = None,
-    total: str = "Total",
-    totals: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Mapping[str, str | None]] | None = None,
-    ignore: Sequence[str] = (),
-    dimensions: Sequence[str] = (),
-    coincidences: Mapping[str, Sequence[str]] | None = None,
     name: str = "table",
+    **options: Unpack[ReadingOptions],
 ) -> Table:
     """A table from a pandas, polars or Arrow frame, or a mapping of columns; columns as in a long CSV.
 
     `hierarchies` gives, per dimension, each code's parent (None: directly below the total). Integer and
     decimal columns are taken exactly; a float stands for the shortest decimal that reads back as it. All other
-    arguments are those of `gpuga.read_table`.
+    options are those of `gpuga.read_table`.
     """
     trees = {
         dimension: Hierarchy(tuple(parents), tuple(parents.values()))
         for dimension, parents in (hierarchies or {}).items()
     }
-    reading = Reading(
-        levels, weights, total, trees, tuple(ignore), tuple(dimensions), dict(totals or {}), dict(coincidences or {})
-    )
+    reading = Reading.of(trees, options)
     columns = frame_columns(frame)
     try:
         return table_from_columns(columns, reading, name)
@@ -98,17 +90,15 @@ def table_from_array(
     margins: bool = False,
     names: Sequence[str] | None = None,
     codes: Sequence[Sequence[str]] | None = None,
-    levels: str | None = None,
-    weights: str | None = None,
     contributors: ArrayLike | None = None,
-    coincidences: Mapping[str, Sequence[str]] | None = None,
     name: str = "table",
+    **options: Unpack[FigureOptions],
 ) -> Table:
     """A table from a k-dimensional array, in row-major order.
 
     With `margins`, the last place along every axis is the total and is checked; otherwise totals are
     added. `sensitive` (bool, same shape) marks the primaries; `codes` names the places along each axis,
-    totals not included.
+    totals not included. `levels`, `weights` and `coincidences` are those of `gpuga.read_table`.
     """
     array = np.asarray(values)
     if array.ndim == 0 or array.size == 0:
@@ -128,9 +118,7 @@ def table_from_array(
         columns["sensitive"] = _same_shape(sensitive, array, "sensitive").astype(np.int64)
     if contributors is not None:
         columns["contributors"] = _same_shape(contributors, array, "contributors")
-    return table_from_frame(
-        columns, levels=levels, weights=weights, dimensions=names, coincidences=coincidences, name=name
-    )
+    return table_from_frame(columns, dimensions=names, name=name, **options)
 
 
 def _same_shape(extra: ArrayLike, array: NDArray[Any], what: str) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from gpuga.table.exact import Decimals, decimals, is_missing
 from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
 from gpuga.table.groups import LEVELS, Column, first_group, read_groups
 from gpuga.table.headers import dimension_names, plain_entries, value_column
-from gpuga.table.levels import DEFAULT_RULE, parse_rule
-from gpuga.table.table import INFINITE, LARGEST, Dimension, Grid, Ints, Levels, Status, Table
+from gpuga.table.levels import DEFAULT_RULE, parse_rule, refuse_frozen_sensitive, refuse_negative_level
+from gpuga.table.table import INFINITE, LARGEST, LETTERS, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.undeclared import refuse_undeclared_sums, warn_without_primaries
 from gpuga.table.weights import weigh
 from gpuga.table.words import FIGURES, MEMBERS
@@ -30,13 +31,7 @@ from gpuga.table.words import FIGURES, MEMBERS
 MOST_ROWS = 10_000_000
 """Tables with more rows are refused, by their claims where a file makes any: they do not fit into ordinary memory."""
 
-_STATUS = {
-    "s": Status.SUPPRESSIBLE,
-    "": Status.SUPPRESSIBLE,
-    "u": Status.SENSITIVE,
-    "z": Status.FROZEN,
-    "m": Status.SUPPRESSED,
-}
+_STATUS = LETTERS | {"": Status.SUPPRESSIBLE}
 _SENSITIVE = {"0": False, "": False, "false": False, "1": True, "true": True}
 
 
@@ -62,13 +57,31 @@ class Hierarchy:
         return self.lines[position] if self.lines else None
 
 
+class FigureOptions(TypedDict, total=False):
+    """What may be said of the figures of a table; meanings and defaults stand in `Reading`."""
+
+    levels: str | None
+    weights: str | None
+    coincidences: Mapping[str, Sequence[str]] | None
+
+
+class ReadingOptions(FigureOptions, total=False):
+    """What may be said of the columns of a table besides its hierarchies; meanings and defaults stand in `Reading`."""
+
+    total: str
+    totals: Mapping[str, str] | None
+    ignore: Sequence[str]
+    dimensions: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Reading:
-    """How columns become a table: rule for levels, kind of weights, code of the totals, hierarchies.
+    """How columns become a table.
 
-    `totals` are codes of totals by dimension where they differ from `total`; `dimensions` and `ignore` name columns
-    that are and that are no dimensions, whatever they look like; `coincidences` are codes, by dimension, whose
-    values are the sum of others by chance.
+    `levels` is the rule for sensitive cells without levels (`15%`, `5`, `max(1,10%)`; 15 % if it is None), `weights`
+    one of value, count, unit and log, which replaces the weights of the source. `total` is the code of totals, `totals`
+    gives it by dimension where it differs; `dimensions` and `ignore` name columns that are and that are no dimensions,
+    whatever they look like; `coincidences` are codes, by dimension, whose values are the sum of others by chance.
     """
 
     levels: str | None = None
@@ -79,6 +92,11 @@ class Reading:
     dimensions: Sequence[str] = ()
     totals: Mapping[str, str] = field(default_factory=dict)
     coincidences: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, hierarchies: Mapping[str, Hierarchy], options: ReadingOptions) -> Reading:
+        """From options by name; None stands for what is usual."""
+        return cls(hierarchies=hierarchies, **{name: said for name, said in options.items() if said is not None})  # type: ignore[arg-type]
 
     def total_of(self, dimension: str) -> str:
         """The code of the total of one dimension."""
@@ -114,7 +132,7 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
     levels = _levels(figures, status, value, digits, reading.levels)
     status = _freeze_zeros(status, value, levels)
     lb, ub = _bounds(figures, value, digits)
-    _refuse_frozen_sensitive(status, lb, ub, levels)
+    refuse_frozen_sensitive(status, lb, ub, levels)
     contributors = _contributors(figures, added)
     weight, weight_scale = _weights(figures, added, value, 10**digits, contributors, reading.weights)
     return Table.build(
@@ -138,9 +156,9 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
 def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
     """The dimensions, where each row lies in them, and the marginals that are missing."""
     names = dimension_names(columns, reading.ignore, reading.dimensions)
-    wishes = {"--hierarchy": reading.hierarchies, "--total": reading.totals, "--coincidence": reading.coincidences}
-    for option, wanted in wishes.items():
-        for name in wanted:
+    named = {"--hierarchy": reading.hierarchies, "--total": reading.totals, "--coincidence": reading.coincidences}
+    for option, by_dimension in named.items():
+        for name in by_dimension:
             if name not in names:
                 raise InputError(f"there is no dimension {printable(name)!r}", field=option)
     dimensions, codes = [], []
@@ -258,8 +276,7 @@ def _levels(
         level[name] = np.zeros(cells, np.int64)
         if name in figures:
             column = figures[name].scaled(digits)
-            if (column < 0).any():
-                raise InputError("is a negative level", field=name, cell=int(np.argmax(column < 0)))
+            refuse_negative_level(column, name)
             level[name][: len(column)] = column
             given[: len(column)] |= figures[name].present
     sensitive = status == Status.SENSITIVE
@@ -312,16 +329,6 @@ def _bounds(figures: Mapping[str, Decimals], value: Ints, digits: int) -> tuple[
             rows = np.flatnonzero(figures[name].present)
             bound[rows] = figures[name].bounds(digits)[rows]
     return lb, ub
-
-
-def _refuse_frozen_sensitive(status: NDArray[np.uint8], lb: Ints, ub: Ints, levels: Levels) -> None:
-    stuck = (status == Status.SENSITIVE) & (lb == ub) & (levels.lower + levels.upper + levels.sliding > 0)
-    if stuck.any():
-        raise InputError(
-            "a sensitive cell is frozen: its bounds lb and ub leave no room for its levels",
-            field="lb",
-            cell=int(np.argmax(stuck)),
-        )
 
 
 def _contributors(figures: Mapping[str, Decimals], added: Added) -> Ints | None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gpuga.errors import OutOfTime
 from gpuga.table.grid import keys
 from gpuga.table.plane import plane_of
-from gpuga.table.squares import join_parallels, root_of, span_squares
+from gpuga.table.squares import Incidence, join_parallels, root_of, span_squares
 from gpuga.table.table import Dimension, Ints, Lines, Table
 
 MOST_AXES = 8
@@ -239,15 +239,15 @@ class _Kinds:
 
 def _kinds_of_lines(lines: Lines, cell_start: Ints, cell_line: NDArray[np.int32]) -> _Kinds | None:
     """Lines told apart by squares; None where too many kinds are left. Kinds that never span one are one kind."""
-    cells = _ascending(lines)
+    web = Incidence(lines.start, _ascending(lines), cell_start, cell_line)
     group = np.arange(len(lines), dtype=np.int64)
-    join_parallels(lines.start, cells, cell_start, cell_line, group)
+    join_parallels(web, group)
     number = _roots(group)
     count = int(number.max()) + 1
     if count > MOST_KINDS:
         return None
     step = max(1, (len(cell_start) - 1) // SAMPLED)
-    kinds = _Kinds(number, *span_squares(lines.start, cells, cell_start, cell_line, number, count, step))
+    kinds = _Kinds(number, *span_squares(web, number, count, step))
     merged = np.arange(count, dtype=np.int64)
     for a, b in np.argwhere((kinds.tries > 0) & (kinds.squares == 0)).tolist():
         merged[root_of(merged, a)] = root_of(merged, b)

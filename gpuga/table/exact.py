@@ -194,6 +194,14 @@ def _fraction_digits(number: Decimal) -> int:
     return max(0, -exponent)
 
 
+def all_shown(values: Ints, scale: int, infinite: str = "inf") -> list[str]:
+    """Scaled integers as exact decimal texts, `infinite` where there is no bound."""
+    plain = values.tolist()
+    if scale == 1 and not (np.abs(values) >= INFINITE).any():
+        return list(map(str, plain))
+    return [("-" if v < 0 else "") + infinite if abs(v) >= INFINITE else shown(v, scale) for v in plain]
+
+
 def shown(value: int, scale: int) -> str:
     """A scaled integer as the shortest exact decimal text; `scale` is a power of ten."""
     if scale == 1:

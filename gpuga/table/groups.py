@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError
-from gpuga.table.exact import Decimals, decimals
+from gpuga.table.exact import decimals
+from gpuga.table.levels import refuse_negative_level
 from gpuga.table.table import INFINITE, LARGEST, Ints, Levels, Lines, Status, Table
 from gpuga.table.words import MEMBERS
 
@@ -92,7 +93,7 @@ def read_groups(table: Table, columns: Mapping[str, Column], first: int) -> Tabl
     digits = len(str(table.scale)) - 1
     _check_values(table, members, figures["value"].scaled(digits), first)
     level = {n: figures[n].scaled(digits) if n in figures else np.zeros(rows, np.int64) for n in LEVELS}
-    _check_levels(level, figures, first)
+    _check_levels(level, first)
     return with_groups(table, members, Levels(**level))
 
 
@@ -110,10 +111,9 @@ def _check_values(table: Table, members: Sequence[Sequence[int]], value: Ints, f
             raise InputError("is not the sum of its members: was the file re-sorted?", field="value", cell=first + g)
 
 
-def _check_levels(level: Mapping[str, Ints], figures: Mapping[str, Decimals], first: int) -> None:
+def _check_levels(level: Mapping[str, Ints], first: int) -> None:
     for name, column in level.items():
-        if (column < 0).any():
-            raise InputError("is a negative level", field=name, cell=first + int(np.argmax(column < 0)))
+        refuse_negative_level(column, name, first)
     without = level["lower"] + level["upper"] + level["sliding"] == 0
     if without.any():
         raise InputError("a group needs a level", field="upper", cell=first + int(np.argmax(without)))

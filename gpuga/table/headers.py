@@ -15,6 +15,7 @@ import numpy as np
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import is_missing
 from gpuga.table.groups import Column
+from gpuga.table.table import LETTERS
 from gpuga.table.words import (
     FIGURE_ALIAS,
     MARK_ALIAS,
@@ -27,7 +28,7 @@ from gpuga.table.words import (
 NUMBERING = ("cell_number", "index", "id")
 MOST_DIMENSIONS = 50
 
-_STATUS_LETTERS = frozenset(("s", "u", "z", "m", ""))
+_STATUS_LETTERS = frozenset(("", *LETTERS))
 _NOT_PLAIN = (list, dict, tuple, set, bytes, bytearray, np.ndarray)
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,' \u00a0\u202f]*(?:[eE][+-]?[0-9]+)?")
 

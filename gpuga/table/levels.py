@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import MOST_DIGITS
-from gpuga.table.table import INFINITE, Ints
+from gpuga.table.table import INFINITE, Ints, Levels, Status
 
 DEFAULT_RULE = "15%"
 
@@ -66,3 +67,20 @@ def parse_rule(text: str) -> LevelRule:
 
 def _ceil(number: Fraction) -> int:
     return -(-number.numerator // number.denominator)
+
+
+def refuse_negative_level(level: Ints, name: str, first: int = 0) -> None:
+    """Refuse a level below 0; `first` is the row of the first one."""
+    if (level < 0).any():
+        raise InputError("is a negative level", field=name, cell=first + int(np.argmax(level < 0)))
+
+
+def refuse_frozen_sensitive(status: NDArray[np.uint8], lb: Ints, ub: Ints, levels: Levels) -> None:
+    """Refuse a sensitive cell whose bounds leave no room for its levels."""
+    stuck = (status == Status.SENSITIVE) & (lb == ub) & (levels.lower + levels.upper + levels.sliding > 0)
+    if stuck.any():
+        raise InputError(
+            "a sensitive cell is frozen: its bounds lb and ub leave no room for its levels",
+            field="lb",
+            cell=int(np.argmax(stuck)),
+        )

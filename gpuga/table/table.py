@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,16 @@ class Status(IntEnum):
     SENSITIVE = 1  # `u`: a primary suppression
     FROZEN = 2  # `z`: must be published
     SUPPRESSED = 3  # `m`: already suppressed as a secondary, stays so
+
+
+LETTERS = dict(zip("suzm", Status, strict=True))
+"""The statuses by the letters that stand for them in files."""
+
+
+def status_letters(status: NDArray[np.uint8]) -> list[str]:
+    """The letter of each cell's status."""
+    letters = tuple(LETTERS)
+    return [letters[s] for s in status.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +165,24 @@ class Grid:
         return at
 
 
+class TableOptions(TypedDict, total=False):
+    """What a table may be given besides values and equations; the fields of `Table` of the same names."""
+
+    weight: Ints | None
+    status: NDArray[np.uint8] | None
+    lb: Ints | None
+    ub: Ints | None
+    levels: Levels | None
+    scale: int
+    weight_scale: int
+    grid: Grid | None
+    contributors: Ints | None
+    name: str
+    given: int
+    groups: int
+    whole_levels: bool | None
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Cells and equations with everything that has to be protected. Build with `Table.build`."""
@@ -175,46 +204,23 @@ class Table:
     whole_levels: bool | None = None  # whether the levels that the source gives are whole; None: judge by all levels
 
     @classmethod
-    def build(
-        cls,
-        value: Ints,
-        lines: Lines,
-        *,
-        status: NDArray[np.uint8] | None = None,
-        weight: Ints | None = None,
-        lb: Ints | None = None,
-        ub: Ints | None = None,
-        levels: Levels | None = None,
-        scale: int = 1,
-        weight_scale: int = 1,
-        grid: Grid | None = None,
-        contributors: Ints | None = None,
-        name: str = "table",
-        given: int = -1,
-        groups: int = 0,
-        whole_levels: bool | None = None,
-    ) -> Table:
+    def build(cls, value: Ints, lines: Lines, **more: Unpack[TableOptions]) -> Table:
         """A checked table. Without `weight`: the value weights `max(|a|, 0)`; without bounds: 0 and none."""
         value = np.ascontiguousarray(value, np.int64)
-        n = len(value)
-        zero = np.zeros(n, np.int64)
-        table = cls(
-            value=value,
-            weight=np.abs(value) if weight is None else np.ascontiguousarray(weight, np.int64),
-            status=(zero if status is None else status).astype(np.uint8),
-            lb=zero.copy() if lb is None else np.ascontiguousarray(lb, np.int64),
-            ub=np.full(n, INFINITE) if ub is None else np.ascontiguousarray(ub, np.int64),
-            levels=levels or Levels(zero, zero, zero),
-            lines=lines,
-            scale=scale,
-            weight_scale=scale if weight is None else weight_scale,
-            grid=grid,
-            contributors=contributors,
-            name=name,
-            given=n if given < 0 else given,
-            groups=groups,
-            whole_levels=whole_levels,
-        )
+        zero = np.zeros(len(value), np.int64)
+        fields: dict[str, Any] = {
+            "status": zero,
+            "lb": zero.copy(),
+            "ub": np.full(len(value), INFINITE),
+            "levels": Levels(zero, zero, zero),
+            "given": len(value),
+        }
+        fields |= {name: said for name, said in more.items() if said is not None}
+        if more.get("weight") is None:
+            fields |= {"weight": np.abs(value), "weight_scale": more.get("scale", 1)}
+        fields |= {name: np.ascontiguousarray(fields[name], np.int64) for name in ("weight", "lb", "ub")}
+        fields["status"] = fields["status"].astype(np.uint8)
+        table = cls(value=value, lines=lines, **fields)
         _check(table)
         return table
 
@@ -271,6 +277,15 @@ class Table:
     def cost(self, suppressed: Mask) -> int:
         """The sum of the weights of the secondary suppressions, in units of `1/weight_scale`."""
         return int(self.weight[suppressed & ~self.primary].sum())
+
+    def check_pattern(self, suppressed: Mask) -> None:
+        """Refuse a pattern that publishes a sensitive cell or suppresses a frozen one."""
+        if len(suppressed) != len(self):
+            raise InputError(f"the pattern has {len(suppressed)} cells, the table {len(self)}")
+        if (bad := np.flatnonzero(self.primary & ~suppressed)).size:
+            raise InputError(f"the pattern publishes the sensitive {self.label(int(bad[0]))}")
+        if (bad := np.flatnonzero(suppressed & ~self.suppressible)).size:
+            raise InputError(f"the pattern suppresses {self.label(int(bad[0]))}, which must be published")
 
     def shown_cost(self, cost: int | Fraction) -> float | int:
         """A cost in the user's units: an integer where it is one."""

@@ -17,7 +17,7 @@ from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
 from gpuga.safety.audit import judge
-from gpuga.safety.model import AttackerModel
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
 from tests.support.small_tables import random_table

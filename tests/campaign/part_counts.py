@@ -19,7 +19,6 @@ from scipy.sparse import csr_array
 
 import gpuga
 from gpuga.errors import Infeasible
-from tests.campaign.part_tables import KNOWS_WHOLE
 from tests.campaign.problem import Equation, Problem
 from tests.campaign.tables import TOTAL
 from tests.campaign.tally import Tally, TooSlow, at_most
@@ -84,7 +83,7 @@ def step(seed: int, index: int, folder: Path) -> Tally:
         with warnings.catch_warnings(), at_most(SECONDS_PER_STEP):
             warnings.simplefilter("ignore")
             entered = enter(problem, rng.choice(("jj", "csv")), folder, rng)
-            for whole in ("no", "yes") if KNOWS_WHOLE else ("no",):
+            for whole in ("no", "yes"):
                 _attacked(entered.table, entered.problem, whole, rng, tally, where, files)
     except TooSlow as fault:
         tally.fail("slow", str(fault), where, files)
@@ -98,10 +97,9 @@ def _attacked(
 ) -> None:
     method = rng.choice(("circuits", "hypercube", "incremental", "exact"))
     options = {"generations": 2, "population": 6} if method == "circuits" else {}
-    asked = {"whole": whole} if KNOWS_WHOLE else {}
     tally.count(f"tables, whole {whole}")
     try:
-        found = gpuga.protect(table, method, seconds=6.0, options=options, **asked)
+        found = gpuga.protect(table, method, seconds=6.0, options=options, whole=whole)
     except Infeasible:
         tally.count(f"no safe pattern, whole {whole}")
         return

@@ -60,6 +60,11 @@ class Bench:
         self.demand(ended.code == 0, f"the undisturbed run ends with {ended.code}: {ended.err}")
         return out.read_bytes()
 
+    def generate(self, words: str, out: Path) -> None:
+        """`gpuga generate` in a process of its own."""
+        made = run_process(["generate", *words.split(), "--out", str(out)])
+        self.demand(made.code == 0, f"generate: {made.err}")
+
     def demand(self, holds: bool, what: str) -> None:
         """End with a fault unless it holds."""
         if not holds:
@@ -313,23 +318,7 @@ def read_only_cache(bench: Bench) -> None:
 def two_runs_on_one_checkpoint(bench: Bench) -> None:
     """One of them is refused with a sentence; the other ends as if it were alone."""
     table = bench.folder / "plane.csv"
-    made = run_process(
-        [
-            "generate",
-            "herrington",
-            "--rows",
-            "24",
-            "--cols",
-            "24",
-            "--sensitive",
-            "8%",
-            "--seed",
-            "1",
-            "--out",
-            str(table),
-        ]
-    )
-    bench.demand(made.code == 0, f"generate: {made.err}")
+    bench.generate("herrington --rows 24 --cols 24 --sensitive 8% --seed 1", table)
     more = ["--method", "circuits", "--generations", "8", "--population", "20", "--seed", "3"]
 
     def words(name: str, *others: str) -> list[str]:
@@ -354,23 +343,7 @@ def two_runs_on_one_checkpoint(bench: Bench) -> None:
 def little_memory(bench: Bench) -> None:
     """A big table and too little memory: a result, or a sentence; never a traceback or a half-written file."""
     big = bench.folder / "big.csv"
-    made = run_process(
-        [
-            "generate",
-            "smith3d",
-            "--shape",
-            "60x21x24",
-            "--sensitive",
-            "0.1",
-            "--zeros",
-            "0.1",
-            "--seed",
-            "1",
-            "--out",
-            str(big),
-        ]
-    )
-    bench.demand(made.code == 0, f"generate: {made.err}")
+    bench.generate("smith3d --shape 60x21x24 --sensitive 0.1 --zeros 0.1 --seed 1", big)
     before = big.read_bytes()
     compiled = bench.protect(bench.folder / "compiled.csv")  # what compiles is the compiler's memory, not ours
     bench.demand(compiled.code == 0, f"without a limit: {compiled.err}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import traceback
 import warnings
@@ -49,14 +48,6 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 
 
-def _knows(function: Any, name: str) -> bool:
-    return name in inspect.signature(function).parameters
-
-
-KNOWS_WHOLE = _knows(gpuga.audit, "whole")
-KNOWS_LEVEL_ZERO = _knows(gpuga.audit, "level_zero")
-
-
 @dataclass
 class Step:
     """One table on its way: where it came from, what is asked of it, and what was seen."""
@@ -74,16 +65,17 @@ class Step:
         """The table as the judges see it."""
         return self.entered.problem
 
-    def asked(self, function: Any) -> dict[str, Any]:
-        """The reading as keyword arguments of one of gpuga's functions."""
-        out: dict[str, Any] = {"strict": self.reading.strict}
-        if _knows(function, "protect_secondary"):
-            out["protect_secondary"] = self.reading.protect_secondary
-        if _knows(function, "whole"):
-            out["whole"] = "yes" if self.reading.whole else "no"
-        if _knows(function, "level_zero"):
-            out["level_zero"] = "exact" if self.reading.level_zero else "ignore"
-        return out
+    def asked(self) -> dict[str, Any]:
+        """The reading as keyword arguments of gpuga's functions, but for what is asked of secondary suppressions."""
+        return {
+            "strict": self.reading.strict,
+            "whole": "yes" if self.reading.whole else "no",
+            "level_zero": "exact" if self.reading.level_zero else "ignore",
+        }
+
+    def asked_of_all(self) -> dict[str, Any]:
+        """The whole reading as keyword arguments."""
+        return self.asked() | {"protect_secondary": self.reading.protect_secondary}
 
     def fail(self, kind: str, what: str, pattern: frozenset[int] | None = None, command: str = "") -> None:
         """A failure with the table, the pattern and how to see it again."""
@@ -154,8 +146,8 @@ def _reading(rng: Random, entered: Entered) -> Reading:
     whole = all(v % problem.scale == 0 for v in problem.value) and len(problem) <= 40 and rng.random() < 0.25
     return Reading(
         strict=rng.random() < 0.2,
-        whole=KNOWS_WHOLE and whole,
-        level_zero=KNOWS_LEVEL_ZERO and rng.random() < 0.85,
+        whole=whole,
+        level_zero=rng.random() < 0.85,
         protect_secondary=rng.random() < 0.12,
         unit=Fraction(problem.scale, entered.table.scale),
     )
@@ -209,7 +201,7 @@ def _check_audit(one: Step, pattern: frozenset[int], judge: Judge, *, intervals:
     """The audit's verdicts and intervals against the judge's."""
     problem, reading = one.problem, one.reading
     verdict = gpuga.audit(
-        one.entered.table, _mask(problem, pattern), intervals=intervals, proof=proof, **one.asked(gpuga.audit)
+        one.entered.table, _mask(problem, pattern), intervals=intervals, proof=proof, **one.asked_of_all()
     )
     one.tally.count("audits")
     how = f"audit(intervals={intervals}, proof={'given' if proof is not None else 'none'})"
@@ -274,7 +266,7 @@ def _protected(one: Step) -> tuple[frozenset[int], Any] | None:
     method = rng.choice(names)
     options = rng.choice(OPTIONS.get(method, ({},)))
     one.tally.count(f"method: {method}")
-    asked = one.asked(gpuga.protect)
+    asked = one.asked_of_all()
     how = f"protect({method}, {options}, {asked})"
     command = f"protect table.jj --out pattern.csv --method {method}"
     command += "".join(f" --{name} {value}" for name, value in options.items())
@@ -358,9 +350,9 @@ def _check_bound(one: Step, found: Any, best: int | None) -> None:
 
 
 def _check_exposure(one: Step) -> None:
-    if one.reading.protect_secondary or (one.reading.whole and not _knows(gpuga.exposure, "whole")):
+    if one.reading.protect_secondary:
         return
-    asked = one.asked(gpuga.exposure)
+    asked = one.asked()
     seen = gpuga.exposure(one.entered.table, **asked)
     try:
         right = exposure(one.problem, one.reading)
@@ -487,8 +479,5 @@ def _flags(one: Step) -> list[str]:
         for name, on in (("strict", one.reading.strict), ("protect-secondary", one.reading.protect_secondary))
         if on
     ]
-    if KNOWS_WHOLE:
-        flags += ["--whole", "yes" if one.reading.whole else "no"]
-    if KNOWS_LEVEL_ZERO:
-        flags += ["--level-zero", "exact" if one.reading.level_zero else "ignore"]
-    return flags
+    flags += ["--whole", "yes" if one.reading.whole else "no"]
+    return [*flags, "--level-zero", "exact" if one.reading.level_zero else "ignore"]

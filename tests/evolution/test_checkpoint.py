@@ -21,7 +21,7 @@ import gpuga.evolution.run as method
 from gpuga.errors import InputError
 from gpuga.evolution import checkpoint
 from gpuga.evolution.engine import Evolution
-from gpuga.protection import Protection
+from gpuga.result import Protection
 from gpuga.table.generate import herrington
 from gpuga.table.table import Status, Table
 

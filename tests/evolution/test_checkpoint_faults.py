@@ -37,7 +37,7 @@ def _every_generation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(method, "SECONDS_BETWEEN", 0.0)
 
 
-def protect(table: Table, folder: Path, **options: object) -> gpuga.protection.Protection:  # type: ignore[name-defined]
+def protect(table: Table, folder: Path, **options: object) -> gpuga.Protection:
     return gpuga.protect(table, "circuits", options=OPTIONS | {"checkpoint": str(folder)} | options)
 
 

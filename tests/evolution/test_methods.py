@@ -12,7 +12,7 @@ import gpuga
 from gpuga.context import Clock
 from gpuga.errors import Infeasible, InputError
 from gpuga.parameters import INGREDIENTS
-from gpuga.protection import Protection
+from gpuga.result import Protection
 from gpuga.safety.audit import audit
 from gpuga.table.generate import class2, herrington, smith3d
 from gpuga.table.table import Table

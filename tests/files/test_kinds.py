@@ -14,11 +14,11 @@ from gpuga.files import jj as jj_files
 from gpuga.files.atomic import write_whole
 from gpuga.files.csv import parse_sheet
 from gpuga.files.hrc import read_hierarchy
-from gpuga.files.jj import _texts, parse_jj
+from gpuga.files.jj import parse_jj
 from gpuga.files.parquet import _figures, read_arrow, texts_bytes
 from gpuga.files.pattern import check_kind, read_pattern, suppression_words, write_pattern
 from gpuga.files.read import read_source, write_table
-from gpuga.table import INFINITE, Levels
+from gpuga.table import Levels
 from gpuga.table.builders import frame_columns, table_from_array
 from gpuga.table.groups import with_groups
 
@@ -42,14 +42,6 @@ def test_a_sensitive_cell_that_cannot_move_may_have_no_level_at_all(levels: str)
     assert fault.value.line == 3
     assert len(parse_jj(JJ.replace("u 0 100 1 1 0", f"u 4 5 {levels}"), "t.jj").sensitive) == 1
     assert len(parse_jj(JJ.replace("u 0 100 1 1 0", "s 5 5 0 0 0"), "t.jj").sensitive) == 0
-
-
-def test_numbers_are_written_in_the_users_units_and_open_bounds_as_a_huge_one() -> None:
-    huge = "1" + "0" * 20
-    assert _texts(np.array([5, -7, 0]), 1) == ["5", "-7", "0"]
-    assert _texts(np.array([5, INFINITE, -INFINITE]), 1) == ["5", huge, f"-{huge}"]
-    assert _texts(np.array([50, -75, INFINITE]), 10) == ["5", "-7.5", huge]
-    assert _texts(np.array([INFINITE - 1]), 1) == [str(INFINITE - 1)]
 
 
 @pytest.mark.parametrize(

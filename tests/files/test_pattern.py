@@ -29,7 +29,7 @@ def written(tmp_path: Path, **more: Any) -> Source:
             "suppression": ["x", "y"],
         }
     )
-    parquet.write_arrow(frame, tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").write_bytes(parquet.arrow_bytes(frame))
     return read_source(tmp_path / "t.parquet", ignore=["comment"], **more)
 
 
@@ -69,7 +69,7 @@ def test_the_pattern_of_a_parquet_table_may_be_a_csv_file(tmp_path: Path) -> Non
 
 def test_a_parquet_pattern_without_added_rows_keeps_the_kinds_of_its_columns(tmp_path: Path) -> None:
     frame = pyarrow.table({"r": ["a", "b", "Total"], "value": pyarrow.array([5, 6, 11], pyarrow.int16())})
-    parquet.write_arrow(frame, tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").write_bytes(parquet.arrow_bytes(frame))
     source = read_source(tmp_path / "t.parquet")
     content = pattern_content(source, np.array([True, False, False]), "p.parquet")
     import pyarrow.parquet as files
@@ -87,7 +87,7 @@ def test_a_parquet_pattern_reads_back_and_names_no_line_of_a_fault(tmp_path: Pat
         (tmp_path / "p.parquet").write_bytes(content)
         assert read_pattern(source, tmp_path / "p.parquet").tolist() == hidden
     bad = pyarrow.table({"r": ["a", None], "suppression": ["primary", "primary"]})
-    parquet.write_arrow(bad, tmp_path / "bad.parquet")
+    (tmp_path / "bad.parquet").write_bytes(parquet.arrow_bytes(bad))
     with pytest.raises(InputError, match="is not a cell of the table") as fault:
         read_pattern(source, tmp_path / "bad.parquet")
     assert (fault.value.line, fault.value.path) == (None, tmp_path / "bad.parquet")

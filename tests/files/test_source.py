@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuga.errors import InputError
-from gpuga.files.jj import read_jj
+from gpuga.files.read import read_table
 from gpuga.files.source import check_regular, read_text
 
 
@@ -38,7 +38,7 @@ def test_a_file_that_may_not_be_read_is_said(tmp_path: Path, monkeypatch: pytest
 
 def test_a_table_of_equations_is_read_with_its_options(tmp_path: Path) -> None:
     (tmp_path / "t.jj").write_text("0\n2\n0 50 9 u 0 99 0 0 0\n1 50 9 s 0 99 0 0 0\n1\n0 2 : 0 (1) 1 (-1)\n")
-    table = read_jj(tmp_path / "t.jj", levels="10%", weights="unit")
+    table = read_table(tmp_path / "t.jj", levels="10%", weights="unit")
     assert (table.levels.upper // table.scale).tolist() == [5, 0]
     assert (table.weight // table.weight_scale).tolist() == [1, 1]
-    assert read_jj(str(tmp_path / "t.jj")).weight.tolist() == [9, 9]
+    assert read_table(str(tmp_path / "t.jj")).weight.tolist() == [9, 9]

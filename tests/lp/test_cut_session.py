@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.lp.cut_session import cut_session
-from gpuga.lp.solver import CutSession, Rows, Status
+from gpuga.lp.cut_session import CutSession, cut_session
+from gpuga.lp.solver import Rows, Status
 
 
 def triangle() -> CutSession:

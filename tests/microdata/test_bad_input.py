@@ -122,7 +122,7 @@ def protect(path, *more: str, fields="region,branch") -> str:
         (["--delimiter", "ab"], ["--delimiter"]),
     ],
 )
-def test_senseless_wishes_are_named(path, capsys, more, parts):
+def test_senseless_options_are_named(path, capsys, more, parts):
     sentence = refuse(capsys, protect(path, *more))
     assert all(part in sentence for part in parts), sentence
     assert not (path.parent / "p.csv").exists()

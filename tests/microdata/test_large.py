@@ -16,7 +16,7 @@ import pytest
 
 import gpuga
 from gpuga.files.hrc import read_hierarchy
-from gpuga.microdata import Layout, Wish, parse_rule, protect_file, tabulate
+from gpuga.microdata import Layout, MicrodataParameters, parse_rule, protect_file, tabulate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "microdata"
 
@@ -110,9 +110,10 @@ def test_a_million_records_of_eight_fields_have_no_rare_combination_left(tmp_pat
     steep = [(1.3, 60), (1.1, 120), (1.6, 40), (0.9, 99), (2.0, 9), (2.5, 5), (1.2, 25), (3.0, 2)]
     scores = np.stack([np.minimum((rng.pareto(a, n) * 4).astype(int), size - 1) for a, size in steep], axis=1)
     np.savetxt(tmp_path / "m.csv", scores, "%d", ",", header=",".join(names), comments="")
-    wish = Wish(tuple(names), 3, 3, recode={"f0": "width:5,20", "f1": "width:10", "f3": "width:5,25"})
+    rules = {"f0": "width:5,20", "f1": "width:10", "f3": "width:5,25"}
+    parameters = MicrodataParameters(tuple(names), 3, 3, recode=rules)
     start = time.monotonic()
-    protection = protect_file(tmp_path / "m.csv", tmp_path / "out.parquet", wish)
+    protection = protect_file(tmp_path / "m.csv", tmp_path / "out.parquet", parameters)
     seconds = time.monotonic() - start
     connection = duckdb.connect()
     for size in (1, 2, 3):

@@ -14,7 +14,7 @@ import pytest
 
 from gpuga.cli.main import run
 from gpuga.errors import Infeasible
-from gpuga.microdata import Wish, protect_file
+from gpuga.microdata import MicrodataParameters, protect_file
 
 FIELDS = ("age", "zip", "job", "sex", "size")
 RECODE = {"age": "width:5,20", "zip": "prefix:2,1", "job": "file:{jobs}", "size": "ranges:1-2;3-5;6-|1-5;6-"}
@@ -70,12 +70,12 @@ def test_after_protection_plain_python_finds_no_rare_combination(tmp_path, cases
         fields = write_random_file(tmp_path / "m.csv", seed)
         recode = {f: r.format(jobs=tmp_path / "jobs.csv") for f, r in RECODE.items() if f in fields}
         search = rng.choice(["iterative", "repeated", "tabu", "annealing", "exact"])
-        wish = Wish(
+        parameters = MicrodataParameters(
             fields, dimension=rng.randint(1, 4), threshold=rng.randint(1, 5), recode=recode, search=search,
             cost=rng.choice(["entropy", "linear"]), exact=rng.random() < 0.8, evaluations=30,
         )  # fmt: skip
-        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", wish, seed=seed)
-        assert rare(tmp_path / "out.csv", fields, wish.dimension, wish.threshold) == [], seed
+        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", parameters, seed=seed)
+        assert rare(tmp_path / "out.csv", fields, parameters.dimension, parameters.threshold) == [], seed
         assert protection.cost >= protection.bound.value, seed
         assert_only_identifying_fields_changed(tmp_path / "m.csv", tmp_path / "out.csv", fields)
 
@@ -95,8 +95,8 @@ def test_sql_finds_no_rare_combination_in_a_larger_file(tmp_path):
     names = [f"f{i}" for i in range(8)]
     scores = np.minimum(rng.geometric(0.25, (20_000, 8)), 12)
     np.savetxt(tmp_path / "m.csv", scores, "%d", ",", header=",".join(names), comments="")
-    wish = Wish(tuple(names), 3, 3, recode={"f0": "width:2,6", "f1": "width:4"}, evaluations=4)
-    protection = protect_file(tmp_path / "m.csv", tmp_path / "out.parquet", wish)
+    parameters = MicrodataParameters(tuple(names), 3, 3, recode={"f0": "width:2,6", "f1": "width:4"}, evaluations=4)
+    protection = protect_file(tmp_path / "m.csv", tmp_path / "out.parquet", parameters)
     assert protection.remaining == 0
     connection = duckdb.connect()
     for size in (1, 2, 3):
@@ -111,8 +111,8 @@ def test_sql_finds_no_rare_combination_in_a_larger_file(tmp_path):
 def test_where_missing_could_be_anything_the_papers_model_is_enough(tmp_path):
     for seed in range(12):
         fields = write_random_file(tmp_path / "m.csv", seed)
-        wish = Wish(fields, 2, 3, search="exact", missing_matches="anything")
-        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", wish)
+        parameters = MicrodataParameters(fields, 2, 3, search="exact", missing_matches="anything")
+        protection = protect_file(tmp_path / "m.csv", tmp_path / "out.csv", parameters)
         assert protection.suppressed.rounds <= 1
         assert protection.cost == protection.bound.value  # proven optimal
         with open(tmp_path / "m.csv", newline="") as old, open(tmp_path / "out.csv", newline="") as new:
@@ -128,7 +128,7 @@ def test_where_missing_could_be_anything_the_papers_model_is_enough(tmp_path):
 def test_the_same_seed_gives_the_same_file(tmp_path):
     fields = write_random_file(tmp_path / "m.csv", 5)
     for name in ("one.csv", "two.csv"):
-        protect_file(tmp_path / "m.csv", tmp_path / name, Wish(fields, search="annealing"), seed=3)
+        protect_file(tmp_path / "m.csv", tmp_path / name, MicrodataParameters(fields, search="annealing"), seed=3)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
@@ -161,14 +161,14 @@ def test_thresholds_by_size_keys_by_name_and_caps(tmp_path):
 def test_caps_that_cannot_be_kept_are_infeasible(tmp_path):
     (tmp_path / "m.csv").write_text("a,b\n1,x\n2,x\n3,x\n")
     with pytest.raises(Infeasible, match="caps on suppressions of a"):
-        protect_file(tmp_path / "m.csv", tmp_path / "out.csv", Wish(("a",), 1, 2, caps={"a": 1}))
+        protect_file(tmp_path / "m.csv", tmp_path / "out.csv", MicrodataParameters(("a",), 1, 2, caps={"a": 1}))
     assert not (tmp_path / "out.csv").exists()
 
 
 def test_a_hierarchy_file_gives_the_levels_of_a_recoding(tmp_path):
     (tmp_path / "r.hrc").write_text("North\n@n1\n@n2\nSouth\n@s1\n@s2\n")
     (tmp_path / "m.csv").write_text("region\n" + "n1\n" * 2 + "n2\n" * 2 + "s1\n" * 4 + "s2\n" * 4)
-    wish = Wish(("region",), 1, 4, recode={"region": f"hrc:{tmp_path}/r.hrc"}, cost="linear", search="exact",
-                recode_cost={"region": [1.0]})  # fmt: skip
-    protect_file(tmp_path / "m.csv", tmp_path / "out.csv", wish)
+    rules, costs = {"region": f"hrc:{tmp_path}/r.hrc"}, {"region": [1.0]}
+    parameters = MicrodataParameters(("region",), 1, 4, recode=rules, cost="linear", search="exact", recode_cost=costs)
+    protect_file(tmp_path / "m.csv", tmp_path / "out.csv", parameters)
     assert (tmp_path / "out.csv").read_text().split() == ["region"] + ["North"] * 4 + ["South"] * 8

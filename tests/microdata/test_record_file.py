@@ -18,19 +18,19 @@ import numpy as np
 import pytest
 
 from gpuga.cli.main import run
+from gpuga.cli.microdata_options import protect_parameters
 from gpuga.context import Clock, Context, Silent
 from gpuga.errors import InputError, OutOfTime
 from gpuga.files import atomic
 from gpuga.kernels.backend import BackendUnavailable
-from gpuga.microdata import Layout, Wish, parse_rule, protect_file, tabulate
+from gpuga.microdata import Layout, MicrodataParameters, parse_rule, protect_file, tabulate
 from gpuga.microdata import suppression as suppression_module
 from gpuga.microdata.protect import protect_records
 from gpuga.microdata.record_file import opened
 from gpuga.microdata.records import Records
 from gpuga.microdata.search import Evaluator
-from gpuga.microdata.words import protect_wish
 
-WISH = Wish(("age", "job", "town"), 2, 3, recode={"age": "width:5,10"})
+PARAMETERS = MicrodataParameters(("age", "job", "town"), 2, 3, recode={"age": "width:5,10"})
 
 
 class Watched:
@@ -65,7 +65,7 @@ def words(people: Path, *more: str) -> list[str]:
 
 def test_the_walk_is_shown(people: Path) -> None:
     watched = Watched()
-    protection = protect_file(people, people.with_name("out.csv"), WISH, progress=watched)
+    protection = protect_file(people, people.with_name("out.csv"), PARAMETERS, progress=watched)
     walk = ["read", "search", "lower bound", "local suppression", "count again", "write"]
     assert list(dict.fromkeys(watched.stages)) == walk
     assert watched.steps["search"] == protection.evaluations
@@ -76,7 +76,7 @@ def test_the_walk_is_shown(people: Path) -> None:
 def test_an_interrupted_search_ends_with_a_protected_file(people: Path) -> None:
     clock = Clock()
     clock.interrupt()
-    protection = protect_file(people, people.with_name("out.csv"), WISH, clock=clock)
+    protection = protect_file(people, people.with_name("out.csv"), PARAMETERS, clock=clock)
     assert (protection.evaluations, protection.remaining) == (1, 0)
     assert protection.bound.kind == "none: the time was up"
     assert protection.account()["lower_bound"] == 0
@@ -86,7 +86,7 @@ def test_an_interrupted_search_ends_with_a_protected_file(people: Path) -> None:
 def test_suppressions_that_might_be_superfluous_stay_where_no_time_is_left(people: Path) -> None:
     clock = Clock()
     clock.interrupt()
-    with opened(people, WISH, Silent()) as file:
+    with opened(people, PARAMETERS, Silent()) as file:
         codes = file.problem.recoded(file.problem.unchanged)
         patient = suppression_module.suppress(file.problem, *codes)
         hurried = suppression_module.suppress(file.problem, *codes, clock=clock)
@@ -97,9 +97,9 @@ def test_suppressions_that_might_be_superfluous_stay_where_no_time_is_left(peopl
 
 @pytest.mark.parametrize("search", ["iterative", "repeated", "tabu", "annealing", "exact"])
 def test_every_search_minds_the_clock(people: Path, search: str) -> None:
-    wish = Wish(WISH.fields, 2, 3, recode=WISH.recode, search=search)
-    with opened(people, wish, Silent()) as file:
-        protection = protect_records(file.problem, wish, Context(clock=Clock(1e-6)))
+    parameters = MicrodataParameters(PARAMETERS.fields, 2, 3, recode=PARAMETERS.recode, search=search)
+    with opened(people, parameters, Silent()) as file:
+        protection = protect_records(file.problem, parameters, Context(clock=Clock(1e-6)))
     assert (protection.evaluations, protection.remaining) == (1, 0)
 
 
@@ -108,7 +108,7 @@ def test_caps_that_time_does_not_suffice_for_are_not_called_impossible(
 ) -> None:
     monkeypatch.setattr(suppression_module, "milp", lambda *_, **__: SimpleNamespace(x=None, status=1))
     with pytest.raises(OutOfTime, match="caps on age"):
-        protect_file(people, people.with_name("out.csv"), Wish(WISH.fields, 2, 3, caps={"age": 1}))
+        protect_file(people, people.with_name("out.csv"), MicrodataParameters(PARAMETERS.fields, 2, 3, caps={"age": 1}))
     assert not people.with_name("out.csv").exists()
 
 
@@ -117,7 +117,7 @@ def test_links_and_rights_are_kept(people: Path) -> None:
     real.write_text("before")
     real.chmod(0o600)
     link.symlink_to(real)
-    protect_file(people, link, WISH)
+    protect_file(people, link, PARAMETERS)
     assert link.is_symlink()
     assert real.read_text().startswith("age,job,town,income")
     assert real.stat().st_mode & 0o777 == 0o600
@@ -141,8 +141,8 @@ def test_the_file_and_its_account_are_written_together_or_not_at_all(
 
 
 def test_what_duckdb_cannot_write_is_said_of_the_file_that_is_written(people: Path, tmp_path: Path) -> None:
-    with opened(people, WISH, Silent()) as file:
-        protection = protect_records(file.problem, WISH)
+    with opened(people, PARAMETERS, Silent()) as file:
+        protection = protect_records(file.problem, PARAMETERS)
         content = file.content(protection, "out.csv")
         with pytest.raises(OSError, match="No such file or directory"):
             content(tmp_path / "none" / "out.csv")
@@ -150,7 +150,7 @@ def test_what_duckdb_cannot_write_is_said_of_the_file_that_is_written(people: Pa
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
 def test_the_name_says_the_format(people: Path, name: str) -> None:
-    protect_file(people, people.with_name(name), WISH)
+    protect_file(people, people.with_name(name), PARAMETERS)
     assert (people.with_name(name).read_bytes()[:4] == b"PAR1") == name.endswith("parquet")
 
 
@@ -263,7 +263,7 @@ def test_a_hierarchy_that_holds_the_total_is_named_with_its_line(people: Path) -
 
 
 def test_options_become_a_wish() -> None:
-    wish = protect_wish(
+    parameters = protect_parameters(
         fields="a,b",
         threshold="1:10,2:5",
         keys=["a,b:4"],
@@ -275,7 +275,7 @@ def test_options_become_a_wish() -> None:
         delimiter="\\t",
         cost="linear",
     )
-    assert wish == Wish(
+    assert parameters == MicrodataParameters(
         ("a", "b"),
         threshold={1: 10, 2: 5},
         keys=((("a", "b"), 4),),

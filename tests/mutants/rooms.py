@@ -22,7 +22,10 @@ class Room:
 
 ROOMS = {
     "table": Room(("gpuga/table/*.py",), ("tests/table", "tests/files")),
-    "files": Room(("gpuga/files/*.py",), ("tests/table", "tests/files", "tests/test_verify.py", "tests/cli")),
+    "files": Room(
+        ("gpuga/files/*.py", "gpuga/proof_file.py"),
+        ("tests/table", "tests/files", "tests/test_proof_file.py", "tests/test_verify.py", "tests/cli"),
+    ),
     "logic": Room(("kernels/logic/*.py",), ("tests/kernels",)),
     "bounds": Room(
         (

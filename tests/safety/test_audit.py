@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from gpuga.context import Clock, Context, Silent
-from gpuga.errors import InputError
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.audit import (
     FEW,
@@ -20,13 +19,12 @@ from gpuga.safety.audit import (
     _short_by_propagation,
     _together,
     audit,
-    check_pattern,
     judge,
 )
 from gpuga.safety.evidence import Evidence
-from gpuga.safety.model import AttackerModel
 from gpuga.safety.witness import Witnesses, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
+from gpuga.table.attacker_model import AttackerModel
 
 CELLS = 10
 
@@ -166,19 +164,6 @@ def test_intervals_are_reported_in_the_users_units_with_their_kind() -> None:
     assert _by_flow(5).attained == _by_flow(5).bound == 5
     assert not _by_flow(INFINITE - 1).unbounded
     assert _by_flow(INFINITE).unbounded
-
-
-def test_patterns_of_another_length_or_against_the_statuses_are_refused() -> None:
-    table = pairs(status=np.array([1, 1, 2] + [0] * 7))
-    good = np.arange(CELLS) < 2
-    check_pattern(table, good)
-    for pattern, says in (
-        (good[:-1], "the pattern has 9 cells, the table 10"),
-        (np.arange(CELLS) < 1, "publishes the sensitive cell 1"),
-        (np.arange(CELLS) < 3, "suppresses cell 2, which must be published"),
-    ):
-        with pytest.raises(InputError, match=says):
-            check_pattern(table, pattern)
 
 
 def test_a_verdict_names_what_is_not_safe_and_proves_what_is() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from gpuga.safety.audit import audit
 from gpuga.safety.exposure import _beyond_single_lines, _safe_in_own_lines, exposure, initially_exposed
-from gpuga.safety.model import AttackerModel
 from gpuga.safety.unpick import unpick
 from gpuga.table import INFINITE, Levels, Lines, Table
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.builders import table_from_frame
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_pattern, random_table

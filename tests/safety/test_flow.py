@@ -39,12 +39,17 @@ def attacker_reach(plane, suppressed, cell, direction):
     return INFINITE if reach >= LARGE else reach
 
 
+def random_suppressed_plane(rows, columns, seed):
+    """A random plane and a pattern on it (bool[R, C]) that suppresses about two cells of five."""
+    table = random_plane_table(rows, columns, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
+    plane = plane_of(table)
+    chosen = np.random.default_rng(seed).random(len(table)) < 0.4
+    return plane, plane.lay(table.forced | (chosen & table.suppressible)).astype(bool)
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_every_reach_is_the_maximum_flow(seed):
-    table = random_plane_table(5, 6, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
-    plane = plane_of(table)
-    random = np.random.default_rng(seed)
-    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.4) & table.suppressible)).astype(bool)
+    plane, suppressed = random_suppressed_plane(5, 6, seed)
     cells = plane.cell[suppressed]
     rise, fall = extreme(plane, suppressed, cells)
     for at, cell in enumerate(cells):
@@ -54,10 +59,7 @@ def test_every_reach_is_the_maximum_flow(seed):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_task_is_met_just_when_the_reach_covers_its_need(seed):
-    table = random_plane_table(6, 5, seed, bounded=seed % 2 == 1, gaps=seed % 3 == 1)
-    plane = plane_of(table)
-    random = np.random.default_rng(seed)
-    suppressed = plane.lay(table.forced | ((random.random(len(table)) < 0.35) & table.suppressible)).astype(bool)
+    plane, suppressed = random_suppressed_plane(6, 5, seed)
     cells = plane.cell[suppressed]
     rise, fall = extreme(plane, suppressed, cells)
     reach = np.concatenate([rise, fall])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from gpuga.errors import InputError
 from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC
 from gpuga.lp.solver import Basis as SolverBasis
 from gpuga.safety.attacker import Attacker, Reach
@@ -18,11 +17,11 @@ from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.exposure import exposure, initially_exposed
-from gpuga.safety.model import AttackerModel, as_judged, in_whole_units, knows_whole, levels_of_zero, with_level_zero
 from gpuga.safety.tasks import level_tasks
 from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, reversal, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.builders import table_from_array
 from gpuga.table.crossing import Axis
 from tests.support.exact_attacker import intervals
@@ -411,47 +410,6 @@ def test_whole_changes_have_whole_amounts_and_reach_what_is_needed() -> None:
     nothing = lone.whole_reach(0, 1, 1, NOTHING)
     assert (nothing.attained, nothing.witness) == (0, None)
     assert nothing.bound in (0, None)
-
-
-def test_what_the_attacker_knows_of_whole_numbers() -> None:
-    counts = line_of(10, 10, 10)
-    assert knows_whole(counts, "auto")
-    assert knows_whole(counts, "yes")
-    assert not knows_whole(counts, "no")
-    halves = line_of(15, 10, 10, scale=10)
-    assert not knows_whole(halves, "auto")
-    with pytest.raises(InputError, match="cell 0 is not a whole number"):
-        knows_whole(halves, "yes")
-    with pytest.raises(InputError, match="'maybe' is none of auto, yes, no"):
-        knows_whole(counts, "maybe")
-    with pytest.raises(InputError, match="none of exact, ignore"):
-        with_level_zero(counts, "perhaps", False)
-
-
-def test_whole_units_round_levels_to_what_an_attacker_must_be_kept_from() -> None:
-    level = Levels(np.array([21, 0, 0]), np.array([20, 0, 0]), np.array([1, 0, 0]))
-    table = line_of(100, 30, levels=level, scale=10, lb=np.array([-5, 1, -INFINITE]), ub=np.array([109, INFINITE, 200]))
-    loose, strict = in_whole_units(table, False), in_whole_units(table, True)
-    assert loose.value.tolist() == [10, 3, 13]
-    assert loose.lb.tolist() == [0, 1, -INFINITE]
-    assert loose.ub.tolist() == [10, INFINITE, 20]
-    assert [int(x[0]) for x in vars(loose.levels).values()] == [3, 2, 1]
-    assert [int(x[0]) for x in vars(strict.levels).values()] == [2, 2, 0]
-    assert loose.scale == 1
-    assert in_whole_units(loose, False) is loose
-
-
-def test_cells_without_any_level_get_one_unit_of_width() -> None:
-    none = Levels(*[np.zeros(3, np.int64)] * 3)
-    table = line_of(10, 10, levels=none)
-    assert levels_of_zero(table).tolist() == [0]
-    assert with_level_zero(table, "exact", False).levels.sliding.tolist() == [1, 0, 0]
-    assert with_level_zero(table, "ignore", False) is table
-    assert with_level_zero(table, "exact", True) is table
-    assert levels_of_zero(line_of(10, 10)).tolist() == []
-    judged, knows = as_judged(table, "yes", "exact", False)
-    assert knows
-    assert judged.levels.sliding.tolist() == [1, 0, 0]
 
 
 def test_a_cell_alone_in_its_line_is_exposed_by_it() -> None:

@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import gpuga
 from gpuga.errors import InputError
-from gpuga.safety.model import in_whole_units
+from gpuga.table.attacker_model import in_whole_units
 from gpuga.table.table import INFINITE, Levels, Lines, Table
 
 DATA = Path(__file__).parent / "data"

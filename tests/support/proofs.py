@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.files.pattern import write_pattern
-from gpuga.files.proof import Attacked, proof_content
 from gpuga.files.read import Source, read_source
+from gpuga.proof_file import Attacked, proof_content
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.evidence import SafetyProof
 from gpuga.safety.witness import Witnesses

@@ -12,7 +12,7 @@ from gpuga.table import INFINITE, Lines, Status, Table
 from gpuga.table.builders import table_from_frame
 from gpuga.table.columns import Reading, table_from_columns
 from gpuga.table.plane import plane_of
-from gpuga.table.squares import corner, corners, join_parallels, lies_on, root_of, shared, span_squares
+from gpuga.table.squares import Incidence, corner, corners, join_parallels, lies_on, root_of, shared, span_squares
 
 
 def table(**columns: Any) -> Table:
@@ -136,13 +136,13 @@ def test_many_codes_that_never_repeat_are_wondered_at() -> None:
         table_from_frame(columns)
 
 
-def lines_of(*lines: list[int], cells: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def lines_of(*lines: list[int], cells: int) -> Incidence:
     """Lines in compressed rows, and their transpose."""
     start = np.concatenate([[0], np.cumsum([len(line) for line in lines])])
     cell = np.concatenate(lines).astype(np.int32)
     through = [[at for at, line in enumerate(lines) if c in line] for c in range(cells)]
     cell_start = np.concatenate([[0], np.cumsum([len(t) for t in through])])
-    return start, cell, cell_start, np.concatenate(through).astype(np.int32)
+    return Incidence(start, cell, cell_start, np.concatenate(through).astype(np.int32))
 
 
 GRID = lines_of([0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], cells=9)
@@ -150,14 +150,14 @@ GRID = lines_of([0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]
 
 
 def test_cells_of_lines_are_found() -> None:
-    start, cell, *_ = lines_of([1, 4, 6, 9], [0, 4, 9], [2, 3], cells=10)
+    web = lines_of([1, 4, 6, 9], [0, 4, 9], [2, 3], cells=10)
     out = np.full(2, -1, np.int32)
-    assert shared(start, cell, 0, 1, out) == 2
+    assert shared(web, 0, 1, out) == 2
     assert out.tolist() == [4, 9]
-    assert shared(start, cell, 1, 2, out) == 0
-    assert shared(start, cell, 0, 0, out) == 4
-    assert [lies_on(start, cell, 0, x) for x in range(11)] == [x in (1, 4, 6, 9) for x in range(11)]
-    assert [lies_on(start, cell, 2, x) for x in (1, 2, 3, 4)] == [False, True, True, False]
+    assert shared(web, 1, 2, out) == 0
+    assert shared(web, 0, 0, out) == 4
+    assert [lies_on(web, 0, x) for x in range(11)] == [x in (1, 4, 6, 9) for x in range(11)]
+    assert [lies_on(web, 2, x) for x in (1, 2, 3, 4)] == [False, True, True, False]
 
 
 def test_groups_have_one_representative() -> None:
@@ -168,33 +168,33 @@ def test_groups_have_one_representative() -> None:
 
 def test_two_lines_that_cross_have_a_fourth_corner() -> None:
     sides = np.zeros(2, np.int64)
-    assert corner(*GRID, 0, 3, 0, 1, 3, sides)  # row 0 and column 0 meet in 0; from 1 and 3 on to 4
+    assert corner(GRID, 0, 3, 0, 1, 3, sides)  # row 0 and column 0 meet in 0; from 1 and 3 on to 4
     assert sides.tolist() == [1, 4]
-    assert corners(*GRID, 0, 3, 0, False, sides) == (4, 4)
-    assert corners(*GRID, 0, 3, 0, True, sides) == (1, 1)
+    assert corners(GRID, 0, 3, 0, False, sides) == (4, 4)
+    assert corners(GRID, 0, 3, 0, True, sides) == (1, 1)
     star = lines_of([0, 1, 2], [0, 3, 4], cells=5)
-    assert corners(*star, 0, 1, 0, False, sides) == (0, 4)
+    assert corners(star, 0, 1, 0, False, sides) == (0, 4)
     long = lines_of(list(range(9)), [0, *range(9, 17)], cells=17)
-    assert corners(*long, 0, 1, 0, False, sides) == (0, 16)  # four neighbours on each are enough
+    assert corners(long, 0, 1, 0, False, sides) == (0, 16)  # four neighbours on each are enough
 
 
 def test_rows_are_joined_with_rows_and_columns_with_columns() -> None:
     group = np.arange(6)
-    join_parallels(*GRID, group)
+    join_parallels(GRID, group)
     roots = [root_of(group, at) for at in range(6)]
     assert len(set(roots[:3])) == len(set(roots[3:])) == 1
     assert roots[0] != roots[3]
     twice = lines_of([0, 1, 2], [0, 1, 3], [4, 5], cells=6)
     group = np.arange(3)
-    join_parallels(*twice, group)
+    join_parallels(twice, group)
     assert root_of(group, 0) == root_of(group, 1) != root_of(group, 2)
 
 
 def test_squares_between_kinds_of_lines_are_counted() -> None:
-    squares, tries = span_squares(*GRID, np.array([0, 0, 0, 1, 1, 1]), 2, 1)
+    squares, tries = span_squares(GRID, np.array([0, 0, 0, 1, 1, 1]), 2, 1)
     assert squares.tolist() == tries.tolist() == [[0, 36], [36, 0]]
     star = lines_of([0, 1, 2], [0, 3, 4], cells=5)
-    squares, tries = span_squares(*star, np.array([0, 1]), 2, 1)
+    squares, tries = span_squares(star, np.array([0, 1]), 2, 1)
     assert squares.tolist() == [[0, 0], [0, 0]]
     assert tries.tolist() == [[0, 4], [4, 0]]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpuga.errors import InputError
 from gpuga.table import INFINITE
-from gpuga.table.exact import decimals, shown
+from gpuga.table.exact import all_shown, decimals, shown
 from gpuga.table.levels import parse_rule
 from gpuga.table.table import LARGEST
 
@@ -168,3 +168,10 @@ def test_numbers_beyond_all_digits_are_refused_before_they_are_written_out(text:
     with pytest.raises(InputError, match="has too many digits") as fault:
         decimals(["1", text], "value")
     assert (fault.value.field, fault.value.cell) == ("value", 1)
+
+
+def test_numbers_are_written_in_the_users_units_and_open_bounds_as_a_word() -> None:
+    assert all_shown(np.array([5, -7, 0]), 1) == ["5", "-7", "0"]
+    assert all_shown(np.array([5, INFINITE, -INFINITE]), 1) == ["5", "inf", "-inf"]
+    assert all_shown(np.array([50, -75, INFINITE]), 10, "1e20") == ["5", "-7.5", "1e20"]
+    assert all_shown(np.array([INFINITE - 1]), 1) == [str(INFINITE - 1)]

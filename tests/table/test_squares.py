@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 
 from gpuga.table.generate import smith3d
-from gpuga.table.squares import TRIES, corner, corners, join_parallels, lies_on, root_of, shared, span_squares
+from gpuga.table.squares import (
+    TRIES,
+    Incidence,
+    corner,
+    corners,
+    join_parallels,
+    lies_on,
+    root_of,
+    shared,
+    span_squares,
+)
 from tests.heuristics.test_general_heuristics import unlabelled
 
 
@@ -24,8 +34,8 @@ class Web:
         self.cell_line = np.array([at for through in self.through for at in through], np.int32)
 
     @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return self.start, self.cell, self.cell_start, self.cell_line
+    def arrays(self) -> Incidence:
+        return Incidence(self.start, self.cell, self.cell_start, self.cell_line)
 
     def meeting(self) -> Iterator[tuple[int, int, int]]:
         """Every cell with every two of its lines."""
@@ -82,7 +92,7 @@ def test_cells_that_two_lines_share_are_counted_and_the_first_two_named(web: Web
         for two in range(len(web.lines)):
             both = sorted(set(web.lines[one]) & set(web.lines[two]))
             out = np.full(2, -7, np.int32)
-            assert shared(web.start, web.cell, one, two, out) == len(both)
+            assert shared(web.arrays, one, two, out) == len(both)
             assert out.tolist() == [*both[:2], -7, -7][:2]
 
 
@@ -90,19 +100,19 @@ def test_cells_that_two_lines_share_are_counted_and_the_first_two_named(web: Web
 def test_a_cell_lies_on_the_lines_that_hold_it_and_on_no_other(web: Web) -> None:
     for line, cells in enumerate(web.lines):
         for x in range(-1, web.cells + 1):
-            assert lies_on(web.start, web.cell, line, x) == (x in cells)
+            assert lies_on(web.arrays, line, x) == (x in cells)
 
 
 def test_a_square_has_a_fourth_corner_that_lies_on_neither_line() -> None:
     square = Web([[0, 1], [0, 2], [1, 3], [2, 3]], 4)
     sides = np.zeros(2, np.int64)
-    assert corner(*square.arrays, 0, 1, 0, 1, 2, sides)
+    assert corner(square.arrays, 0, 1, 0, 1, 2, sides)
     assert sides.tolist() == [3, 2]
     closed = Web([[0, 1, 3], [0, 2], [1, 3], [2, 3]], 4)
-    assert not corner(*closed.arrays, 0, 1, 0, 1, 2, sides)
-    assert not corner(*Web([[0, 1], [0, 2, 3], [1, 3], [2, 3]], 4).arrays, 0, 1, 0, 1, 2, sides)
+    assert not corner(closed.arrays, 0, 1, 0, 1, 2, sides)
+    assert not corner(Web([[0, 1], [0, 2, 3], [1, 3], [2, 3]], 4).arrays, 0, 1, 0, 1, 2, sides)
     twice = Web([[0, 1], [0, 2], [1, 3, 4], [2, 3, 4]], 5)
-    assert not corner(*twice.arrays, 0, 1, 0, 1, 2, sides)
+    assert not corner(twice.arrays, 0, 1, 0, 1, 2, sides)
 
 
 @pytest.mark.parametrize("web", WEBS[:7])
@@ -113,7 +123,7 @@ def test_fourth_corners_are_those_of_the_definition(web: Web) -> None:
             for z in web.neighbours(two, x):
                 sides = np.full(2, -1, np.int64)
                 expected = web.corner(one, two, x, y, z)
-                assert corner(*web.arrays, one, two, x, y, z, sides) == (expected is not None)
+                assert corner(web.arrays, one, two, x, y, z, sides) == (expected is not None)
                 assert tuple(sides.tolist()) == (expected or (-1, -1))
                 seen.add(expected is not None)
     assert True in seen
@@ -125,10 +135,10 @@ def test_squares_at_a_cell_are_counted_over_a_few_neighbours(web: Web) -> None:
         expected = web.corners(one, two, x)
         sides = np.zeros(2, np.int64)
         found = [at for at, square in enumerate(expected) if square]
-        assert corners(*web.arrays, one, two, x, False, sides) == (len(found), len(expected))
+        assert corners(web.arrays, one, two, x, False, sides) == (len(found), len(expected))
         first = (1, found[0] + 1) if found else (0, len(expected))
         sides = np.full(2, -1, np.int64)
-        assert corners(*web.arrays, one, two, x, True, sides) == first
+        assert corners(web.arrays, one, two, x, True, sides) == first
         assert tuple(sides.tolist()) == ((expected[found[0]] or ()) if found else (-1, -1))
 
 
@@ -147,7 +157,7 @@ def test_lines_side_by_side_and_opposite_sides_are_of_one_kind(web: Web) -> None
             join(one, square[0])
             join(two, square[1])
     group = np.arange(len(web.lines))
-    join_parallels(*web.arrays, group)
+    join_parallels(web.arrays, group)
     found = [root_of(group, at) for at in range(len(web.lines))]
     assert [[a == b for a in found] for b in found] == [[a == b for a in kind] for b in kind]
 
@@ -155,7 +165,7 @@ def test_lines_side_by_side_and_opposite_sides_are_of_one_kind(web: Web) -> None
 def test_the_three_directions_of_a_table_are_three_kinds() -> None:
     web = product_web()
     group = np.arange(len(web.lines))
-    join_parallels(*web.arrays, group)
+    join_parallels(web.arrays, group)
     assert len({root_of(group, at) for at in range(len(web.lines))}) == 3
 
 
@@ -172,7 +182,7 @@ def test_squares_that_two_kinds_span_are_counted_both_ways(web: Web, step: int) 
         for i, j in ((a, b), (b, a)):
             squares[i, j] += len(list(filter(None, expected)))
             tries[i, j] += len(expected)
-    found = span_squares(*web.arrays, number, 3, step)
+    found = span_squares(web.arrays, number, 3, step)
     assert [part.tolist() for part in found] == [squares.tolist(), tries.tolist()]
     assert tries.any()
 

@@ -149,3 +149,16 @@ def test_a_bound_whose_distance_from_the_value_does_not_fit_is_refused(value: in
     else:
         with pytest.raises(InputError):
             Table.build(np.array([value]), lines, **bounds)
+
+
+def test_patterns_of_another_length_or_against_the_statuses_are_refused() -> None:
+    table = two_parts(10, 20, status=np.array([1, 0, 2], np.uint8))
+    good = np.array([True, False, False])
+    table.check_pattern(good)
+    for pattern, says in (
+        (good[:-1], "the pattern has 2 cells, the table 3"),
+        (~good & good, "publishes the sensitive cell 0"),
+        (good | ~good, "suppresses cell 2, which must be published"),
+    ):
+        with pytest.raises(InputError, match=says):
+            table.check_pattern(pattern)

@@ -14,7 +14,7 @@ from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
 from gpuga.safety.audit import judge
-from gpuga.safety.model import AttackerModel
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import LARGEST, Ints, Mask, Table
 
 FINEST = 1000

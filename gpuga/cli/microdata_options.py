@@ -1,4 +1,4 @@
-"""Parse command-line options: thresholds, keys and per-field options as they are written there."""
+"""Parse the options of `gpuga microdata protect` and `gpuga tabulate`: thresholds, keys, options by field."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from gpuga.cli.options import pair_of
 from gpuga.errors import InputError, printable
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.primary_rules import Zeros, parse_rule
-from gpuga.microdata.protect import Wish
+from gpuga.microdata.protect import MicrodataParameters
 
 T = TypeVar("T")
 
@@ -42,9 +43,7 @@ def by_field(pairs: Sequence[str], option: str, convert: Callable[[str, str], T]
     """`FIELD=WORDS` pairs, the words converted."""
     found: dict[str, T] = {}
     for pair in pairs:
-        name, sign, words = pair.partition("=")
-        if not (name and sign and words):
-            raise InputError(f"{printable(pair)!r} is not FIELD=...", field=option)
+        name, words = pair_of(pair, option, "FIELD=...")
         found[name] = convert(words, option)
     return found
 
@@ -85,58 +84,33 @@ def _whole(text: str, option: str) -> int:
         raise InputError(f"{printable(text)!r} is not a whole number", field=option) from None
 
 
-def protect_wish(
-    *,
-    fields: str,
-    threshold: str,
-    keys: Sequence[str],
-    recode: Sequence[str],
-    suppress_cost: Sequence[str],
-    recode_cost: Sequence[str],
-    cap: Sequence[str],
-    greedy: bool,
-    delimiter: str,
-    **plain: Any,
-) -> Wish:
-    """What `gpuga microdata protect` was asked for."""
-    return Wish(
-        fields=parse_names(fields, "--fields"),
-        threshold=parse_threshold(threshold),
-        keys=tuple(parse_key(key) for key in keys),
-        recode=by_field(recode, "--recode", as_written),
-        suppress_cost=by_field(suppress_cost, "--suppress-cost", parse_cost),
-        recode_cost=by_field(recode_cost, "--recode-cost", parse_costs),
-        caps=by_field(cap, "--cap", parse_whole),
-        exact=not greedy,
-        delimiter=parse_delimiter(delimiter),
-        **plain,
+def protect_parameters(**given: Any) -> MicrodataParameters:
+    """What `gpuga microdata protect` was asked for; options that are not texts go through as they are."""
+    return MicrodataParameters(
+        fields=parse_names(given.pop("fields"), "--fields"),
+        threshold=parse_threshold(given.pop("threshold")),
+        keys=tuple(parse_key(key) for key in given.pop("keys")),
+        recode=by_field(given.pop("recode"), "--recode", as_written),
+        suppress_cost=by_field(given.pop("suppress_cost"), "--suppress-cost", parse_cost),
+        recode_cost=by_field(given.pop("recode_cost"), "--recode-cost", parse_costs),
+        caps=by_field(given.pop("cap"), "--cap", parse_whole),
+        exact=not given.pop("greedy"),
+        delimiter=parse_delimiter(given.pop("delimiter")),
+        **given,
     )
 
 
-def tabulate_wish(
-    *,
-    rules: Sequence[str],
-    by: str,
-    hierarchy: Sequence[str],
-    zeros: str,
-    zero_level: str,
-    no_singletons: bool,
-    total: str,
-    delimiter: str,
-    threads: int | None,
-    **columns: Any,
-) -> dict[str, Any]:
-    """The arguments of `tabulate` that `gpuga tabulate` was asked for."""
-    level = _amount(zero_level, "--zero-level")
+def tabulate_arguments(**given: Any) -> dict[str, Any]:
+    """The arguments of `tabulate` that `gpuga tabulate` was asked for; what is left over names columns."""
     return {
-        "layout": Layout(by=parse_names(by, "--by"), **columns),
-        "rules": [parse_rule(rule) for rule in rules],
-        "hierarchies": by_field(hierarchy, "--hierarchy", as_written),
-        "zeros": Zeros(zeros, level),
-        "singletons": not no_singletons,
-        "total": total,
-        "delimiter": parse_delimiter(delimiter),
-        "threads": threads,
+        "rules": [parse_rule(rule) for rule in given.pop("rules")],
+        "hierarchies": by_field(given.pop("hierarchy"), "--hierarchy", as_written),
+        "zeros": Zeros(given.pop("zeros"), _amount(given.pop("zero_level"), "--zero-level")),
+        "singletons": not given.pop("no_singletons"),
+        "total": given.pop("total"),
+        "delimiter": parse_delimiter(given.pop("delimiter")),
+        "threads": given.pop("threads"),
+        "layout": Layout(by=parse_names(given.pop("by"), "--by"), **given),
     }
 
 

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from gpuga import verify
 from gpuga.bounds.restated import Restated
-from gpuga.files.jj import LETTERS
 from gpuga.safety.evidence import SafetyProof
-from gpuga.safety.model import AttackerModel
-from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.attacker_model import AttackerModel
+from gpuga.table.table import INFINITE, Ints, Mask, Table, status_letters
 
 
 @dataclass(frozen=True)
@@ -72,15 +71,15 @@ def proof_content(
 
 def table_digest(table: Table) -> str:
     """The checksum that the checker derives from the table's file."""
-    letter = {int(status): text for text, status in LETTERS.items()}
     figures = (table.value, table.lb, table.ub, *(vars(table.levels)[name] for name in verify.LEVELS))
     columns = ([_bound(v, table.scale) for v in column.tolist()] for column in figures)
     lines = table.lines
     start, cell, coef = lines.start.tolist(), lines.cell.tolist(), lines.coef.tolist()
     entries = (list(zip(cell[a:b], coef[a:b], strict=True)) for a, b in pairwise(start))
     rhs = (_exact(r, table.scale) for r in lines.rhs.tolist())
-    status = [letter[s] for s in table.status.tolist()]
-    return verify.digest(_exact(1, table.scale), (status, *columns), zip(entries, rhs, strict=True))
+    return verify.digest(
+        _exact(1, table.scale), (status_letters(table.status), *columns), zip(entries, rhs, strict=True)
+    )
 
 
 def _exact(value: int, scale: int) -> str:

@@ -9,6 +9,7 @@ whole changes are witnesses for him.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 import numpy as np
 
@@ -20,28 +21,53 @@ WHOLE = ("auto", "yes", "no")
 LEVEL_ZERO = ("exact", "ignore")
 
 
+class AttackerOptions(TypedDict, total=False):
+    """What a user may say of the attacker; meanings and defaults stand in `Asked`."""
+
+    strict: bool
+    whole: str
+    level_zero: str
+
+
+class SafetyOptions(AttackerOptions, total=False):
+    """The same, with what is asked of secondary suppressions."""
+
+    protect_secondary: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What safety means, as a user asks for it.
+
+    `strict`: a level must be exceeded, not just reached; `protect_secondary`: no secondary suppression may be exactly
+    determined either; `whole`: whether the attacker knows that values are whole numbers (auto: of tables of counts);
+    `level_zero`: whether a sensitive cell without any level must not be exactly known, or needs nothing (ignore).
+    """
+
+    strict: bool = False
+    protect_secondary: bool = False
+    whole: str = "auto"
+    level_zero: str = "exact"
+
+
 @dataclass(frozen=True)
 class AttackerModel:
-    """How levels are read and what the attacker knows besides the pattern.
-
-    `strict`: a level must be exceeded; `protect_secondary`: no secondary may be exactly determined either; `whole`: the
-    attacker knows that values are whole numbers.
-    """
+    """How levels are read and what the attacker of one table knows: `whole` is decided, all else as in `Asked`."""
 
     strict: bool = False
     protect_secondary: bool = False
     whole: bool = False
 
 
-def as_judged(table: Table, whole: str, level_zero: str, strict: bool, *, units: bool = False) -> tuple[Table, bool]:
-    """The table as the attacker is judged on it, and whether he knows that its values are whole.
+def as_judged(table: Table, asked: Asked, *, units: bool = False) -> tuple[Table, AttackerModel]:
+    """The table as the attacker is judged on it, and what he knows.
 
     Flows of two-way tables are whole by themselves: they get other units only where `units` are asked for.
     """
-    judged, knows = with_level_zero(table, level_zero, strict), knows_whole(table, whole)
+    judged, knows = with_level_zero(table, asked.level_zero, asked.strict), knows_whole(table, asked.whole)
     if knows and (units or plane_of(judged) is None):
-        judged = in_whole_units(judged, strict)
-    return judged, knows
+        judged = in_whole_units(judged, asked.strict)
+    return judged, AttackerModel(asked.strict, asked.protect_secondary, knows)
 
 
 def with_level_zero(table: Table, level_zero: str, strict: bool) -> Table:

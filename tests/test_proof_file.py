@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuga.files.proof import (
+from gpuga.proof_file import (
     Attacked,
     _best,
     _bound,
