@@ -85,6 +85,10 @@ class Patterns:
         """Some of the patterns, in that order."""
         return Patterns(self.bits[places], self.columns)
 
+    def unpacked(self) -> Bools:
+        """The patterns as bool[P, n] in host memory."""
+        return unpack(self)
+
     def joined(self, others: Sequence[Patterns]) -> Patterns:
         """These patterns and others behind them."""
         return Patterns(np.concatenate([self.bits, *(other.bits for other in others)]), self.columns)

@@ -206,7 +206,7 @@ class Master:
         """Cut and price until the bound stalls or reaches `most`, or rounds or time are up; `certificate` improves."""
         for made, _ in enumerate(self.rounds_of_cuts(clock, most, patience), 1):
             if made >= rounds:
-                self._certify()
+                self.certify()
                 return
 
     def rounds_of_cuts(self, clock: Clock, most: int = NO_LIMIT, patience: int | None = None) -> Iterator[None]:
@@ -230,7 +230,7 @@ class Master:
                     return
                 stalled = 0
             yield
-        self._certify()
+        self.certify()
 
     @property
     def complete(self) -> bool:
@@ -239,12 +239,12 @@ class Master:
 
     def price(self) -> bool:
         """Certify and add the columns with the lowest negative reduced costs; False if there are none."""
-        reduced = self._certify().reduced
+        reduced = self.certify().reduced
         wanted = np.flatnonzero((reduced < 0) & self.candidate & (self.position < 0))
         self.add_columns(wanted[np.argsort(reduced[wanted], kind="stable")][:COLUMNS_AT_ONCE])
         return len(wanted) > 0
 
-    def _certify(self) -> Proof:
+    def certify(self) -> Proof:
         """The proof of the current multipliers; the best one is kept."""
         if self.complete and self.answer is not None:
             reduced = self.separator.weight << self.proof.shift

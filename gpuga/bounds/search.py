@@ -115,6 +115,9 @@ class Search(Best):
 
     def proven_bound(self) -> Bound:
         """What holds in exact arithmetic."""
+        if self.tree is None:  # rounds of cuts may have been left between two certificates
+            self.master.certify()
+            self.raise_lower(self.master.bound)
         lower = self.problem.base_cost + self.lower
         return Bound(lower, self.kind, self.context.clock.spent(), root=self.master)
 

@@ -10,17 +10,19 @@ connected components of what the parents differ in; those children are judged by
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from deap import base
 from numpy.typing import NDArray
 
+from gpuga.context import Clock
 from gpuga.evolution.population import Member, Population, Words, places_of
 from gpuga.kernels.layout import Patterns
 from gpuga.kernels.logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 from gpuga.kernels.random import Stream
+from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask
 
 DECODED, DESTROYED, NEW = 1 / 16, 1 / 4, 1 / 32
@@ -34,6 +36,14 @@ ELITE = 0.1
 STRENGTHS = (1, 2, 3, 4, 6, 8, 12)
 """How many cells are published at once, roughly, drawn anew for each individual."""
 
+
+CHUNK = 0.2
+"""Seconds of decoding between two looks at a limited time."""
+
+GENERATION = 0.01
+"""The share of a limited time that a generation should take."""
+
+NONE = np.zeros(0, np.int64)
 
 STYLES = np.array(
     [
@@ -51,17 +61,33 @@ STYLES = np.array(
 class Kernels(Protocol):
     """The operations of one table in a back end, on packed patterns that stay there."""
 
+    @property
+    def bytes_each(self) -> int:
+        """What a pattern takes in memory."""
+
     def pack(self, suppressed: NDArray[np.bool_]) -> Patterns:
         """bool[P, n] as patterns of this back end; forced cells are added."""
 
     def nothing(self, count: int) -> Patterns:
         """Patterns of the forced cells alone."""
 
+    def learn(self, witnesses: Witnesses) -> int:
+        """Take circuits found elsewhere into a pool, where decoding finds them; how many were of use."""
+
+    def proof(self, patterns: Patterns) -> Witnesses | None:
+        """The exact changes that prove the first of some patterns; None where the audit finds them quickly."""
+
     def arrays(self, patterns: Patterns) -> dict[str, NDArray[Any]]:
-        """The patterns as host arrays without values of cells, for a checkpoint."""
+        """The patterns as host arrays, for a checkpoint."""
 
     def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Patterns:
         """Patterns from such arrays."""
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """What was learnt, for a checkpoint."""
+
+    def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Learn it again."""
 
     def set_prices(self, prices: NDArray[np.int64], core: Mask) -> None:
         """Prices int64[S, n] and the columns that are tried first."""
@@ -101,8 +127,11 @@ class Breeder:
     stream: Stream
     size: int
     without: frozenset[str] = frozenset()
+    clock: Clock = field(default_factory=Clock)
     children: int = 0
+    share: float = 1.0
     snapshots: int = 0
+    _seconds_each: float = 0.01
 
     SNAPSHOTS = 4
     """Prices of the relaxation that are kept; a child is decoded at one of them."""
@@ -152,7 +181,7 @@ class Breeder:
     def _inherited(self, population: Population, pairs: Ints) -> Population:
         if "inherit" in self.without:
             return population.take([])
-        pairs = pairs[: max(1, int(DECODED * self.size))]
+        pairs = pairs[: self._count(DECODED)]
         first, second = (population.take(pairs[:, side]).patterns for side in (0, 1))
         return self._decoded(self.kernels.nothing(len(pairs)), first, second)
 
@@ -160,21 +189,45 @@ class Breeder:
         """Individuals of which a part was published and led anew."""
         if "destroy" in self.without:
             return population.take([])
-        count = max(1, int(DESTROYED * self.size))
+        count = self._count(DESTROYED)
         chosen = population.take(places_of(self.select(population, count)))
         strength = np.array(STRENGTHS, np.int32)[self.stream.integers(0, len(STRENGTHS), count)]
         left = self.kernels.destroy(chosen.patterns, self._seeds(count), strength)
         return self._decoded(left, left, left)
 
     def vary(self, population: Population, toolbox: base.Toolbox) -> Population:
-        """A generation's offspring."""
-        wanted = max(int(NEW * self.size), min(self.size - len(population), self.size // 8))
+        """A generation's offspring; fewer where one would take more than a small share of a limited time."""
+        begun = self.clock.spent()
+        wanted = self._count(NEW if len(population) == self.size else 1 / 8)
+        wanted = min(wanted, max(wanted // 4, self.size - len(population)))
         if "newcomers" in self.without and len(population) == self.size:
             wanted = 0
         children: Population = toolbox.mate(toolbox.select(population, len(population)))
-        return children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
+        children = children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
+        if self.clock.seconds is not None:
+            took = max(1e-3, self.clock.spent() - begun)
+            self.share = min(1.0, self.share * GENERATION * self.clock.seconds / took)
+        return children
+
+    def _count(self, share: float) -> int:
+        """How many children a share of the population is, at least one."""
+        return max(1, int(self.share * share * self.size))
 
     def _decoded(self, start: Patterns, first: Patterns, second: Patterns) -> Population:
+        """Children of all of these; where the time ends, of the first ones, and `OutOfTime` where there is none."""
+        count, begun = start.count, self.clock.spent()
+        made = [self._some_decoded(start.take(NONE), first.take(NONE), second.take(NONE))] if not count else []
+        begin, size = 0, count if self.clock.seconds is None else max(1, int(CHUNK / self._seconds_each))
+        while begin < count:
+            if made and self.clock.expired():
+                break
+            which = np.arange(begin, min(count, begin + size))
+            made.append(self._some_decoded(start.take(which), first.take(which), second.take(which)))
+            begin += len(which)
+            self._seconds_each = max(1e-6, (self.clock.spent() - begun) / begin)
+        return made[0].joined(*made[1:])
+
+    def _some_decoded(self, start: Patterns, first: Patterns, second: Patterns) -> Population:
         count = start.count
         style = STYLES[self.stream.integers(0, len(STYLES), count)]
         # every other child takes the latest prices

@@ -17,7 +17,6 @@ from gpuga.evolution import checkpoint
 from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.run import Run
-from gpuga.evolution.table_run import table_circuits
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import TwoWayProblem
@@ -46,11 +45,11 @@ def _refuse_others(folder: Path, fingerprint: str) -> None:
 
 def _circuits(table: Table, context: Context, parameters: CircuitsParameters, settings: dict[str, Any]) -> Found:
     problem = problem_for(table, context.strict, context.clock)
-    if not isinstance(problem, TwoWayProblem):
-        return table_circuits(table, context, parameters, settings)
     if problem.done:
-        return Found(problem.pattern(np.zeros(problem.shape, bool)), Bound(problem.base_cost, "nothing to protect"))
-    if small(problem) and not parameters.changed():  # whoever changes parameters of the evolution wants to see it
+        nothing = np.zeros(problem.weight.shape, bool)
+        return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
+    # whoever changes parameters of the evolution wants to see it
+    if isinstance(problem, TwoWayProblem) and small(problem) and not parameters.changed():
         settled, found = _settled(problem, context, parameters)
         if settled:
             return found

@@ -1,58 +1,19 @@
-"""The operations of a problem in a back end, as evolution uses them."""
+"""Which operations a problem has in a back end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
-import numpy as np
 from numba import get_num_threads
-from numpy.typing import NDArray
 
 from gpuga.context import Context
-from gpuga.kernels.crossing import Crossing
-from gpuga.kernels.layout import Patterns, Plane, Tasks, pack, plane_lines
-from gpuga.kernels.two_way import TwoWayCpu
+from gpuga.evolution.breeding import Kernels
+from gpuga.evolution.general_kernels import GeneralKernels
+from gpuga.evolution.two_way_kernels import TwoWayKernels
+from gpuga.problem.problem import TableProblem
 from gpuga.problem.two_way import TwoWayProblem
 
 
-class TwoWayKernels(TwoWayCpu):
-    """Decoding, clean-up and safety of a two-way problem, with crossover by components."""
-
-    def __init__(self, problem: TwoWayProblem, threads: int) -> None:
-        levels, sign = problem.levels, problem.plane.sign.ravel()
-        direction = np.where(levels.forth, 1, -1) * sign[levels.place]
-        tasks = Tasks.of(levels.place, direction, levels.need)
-        weights = np.where(problem.forced, 0, problem.weight).ravel()
-        net = Plane(problem.net.forth, problem.net.back)
-        super().__init__(net, tasks, weights, problem.forced.ravel(), problem.candidate.ravel(), threads)
-        rows, columns = problem.shape
-        hubs = np.zeros(rows + columns, bool)
-        hubs[[rows - 1, rows + columns - 1]] = True  # totals meet everything: no component would be small
-        crossing = Crossing(plane_lines(rows, columns), weights, hubs, self._spread)
-        self.exchange, self.digests, self.nearest = crossing.exchange, crossing.digests, crossing.nearest
-        self._forced = problem.forced.ravel()
-
-    def _spread(self, work: Callable[[int, int], None], count: int) -> None:
-        self._share(lambda _, begin, end: work(begin, end), count)
-
-    def pack(self, suppressed: NDArray[np.bool_]) -> Patterns:
-        """bool[P, n] as patterns; forced cells are added."""
-        return pack(suppressed | self._forced, self.ground.columns)
-
-    def nothing(self, count: int) -> Patterns:
-        """Patterns of the forced cells alone."""
-        return self.pack(np.zeros((count, len(self._forced)), bool))
-
-    def arrays(self, patterns: Patterns) -> dict[str, NDArray[Any]]:
-        """The patterns as host arrays."""
-        return {"bits": patterns.bits}
-
-    def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Patterns:
-        """Patterns from such arrays."""
-        return Patterns(arrays["bits"], self.ground.columns)
-
-
-def kernels_of(problem: TwoWayProblem, context: Context, threads: int | None = None) -> TwoWayKernels:
+def kernels_of(problem: TableProblem, context: Context, threads: int | None = None) -> Kernels:
     """The operations of a problem; by default the prover keeps one thread of the processor."""
-    return TwoWayKernels(problem, threads or max(1, get_num_threads() - 1))
+    if isinstance(problem, TwoWayProblem):
+        return TwoWayKernels(problem, threads or max(1, get_num_threads() - 1))
+    return GeneralKernels(problem)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.evolution.individual import Cost
-from gpuga.kernels.layout import Patterns, unpack
+from gpuga.kernels.layout import Patterns
 from gpuga.table.table import Ints, Mask
 
 Words = NDArray[np.uint64]
@@ -93,7 +93,7 @@ class Population(Sequence[Member]):
 
     def unpacked(self, places: Sequence[int]) -> NDArray[np.bool_]:
         """Patterns in host memory (bool[k, n])."""
-        return unpack(self.take(places).patterns)
+        return self.take(places).patterns.unpacked()
 
     @property
     def best(self) -> Member:

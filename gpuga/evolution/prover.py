@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.master import useful_columns
 from gpuga.bounds.search import Search
+from gpuga.circuits.cover import Cover
 from gpuga.context import Context, Silent
 from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
+from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
 
 
@@ -33,6 +36,7 @@ class News:
         self.steps, self.cost, self.best, self.lower = steps, search.cost, search.best, search.lower
         self.point: NDArray[np.float64] = search.master.point()
         self.core: Mask = useful_columns(search.master, search.cost) | search.best
+        self.circuits: Witnesses | None = None
 
 
 class Offers:
@@ -76,6 +80,7 @@ class Prover:
         self.offers = offers or Offers()
         self._offered: Mask | None = None
         self._cheapest: int | None = None
+        self._shown: int | None = None
         self._failure: BaseException | None = None
         self._lock = threading.Lock()
         self._may_step, self._stepped = threading.Semaphore(1), threading.Semaphore(0)
@@ -111,8 +116,9 @@ class Prover:
         self._raise()
 
     def bound(self) -> Bound | None:
-        """What was proven; the thread must have ended."""
-        return None if self.search is None else self.search.proven_bound()
+        """What was proven, None where that is nothing yet; the thread must have ended."""
+        bound = None if self.search is None else self.search.proven_bound()
+        return None if self.search is None or self.search.lower <= 0 else bound
 
     def _raise(self) -> None:
         if self._failure is not None:
@@ -141,6 +147,13 @@ class Prover:
         yield
         yield from self.search.steps()
 
+    def _circuits(self, problem: GeneralProblem, pattern: Mask) -> Witnesses:
+        """What proves a pattern, for those who cannot find every circuit themselves; as far as it is found."""
+        cover = Cover(problem.table, problem.requirements, self._context, pattern)
+        with suppress(OutOfTime):
+            cover.inside(range(len(problem.requirements)))
+        return cover.proof()
+
     def _tell(self, steps: int) -> None:
         """Lay out the news of a step, take over what was offered, and wait for the next turn."""
         assert self.search is not None
@@ -151,7 +164,11 @@ class Prover:
                     self._cheapest = self.search.cost
             return
         news = News(self.search, steps)
+        if isinstance(self.problem, GeneralProblem) and self.search.cost != self._shown:
+            self._shown, news.circuits = self.search.cost, self._circuits(self.problem, self.search.best)
         with self._lock:
+            if self._news is not None and news.circuits is None:
+                news.circuits = self._news.circuits
             self._news = news
         if self.paced:
             self._stepped.release()

@@ -26,6 +26,7 @@ from gpuga.evolution.prover import News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
 from gpuga.evolution.selection import find_selection
 from gpuga.evolution.stopping import Stop
+from gpuga.heuristics.first import first_pattern
 from gpuga.kernels.random import Stream
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.general import GeneralProblem
@@ -44,6 +45,12 @@ FIRST = 32
 
 GENERATIONS_BETWEEN_PRICES = 4
 """Prices change at most so often."""
+
+MOST_CELLS_TO_PROVE = 3_000
+"""General tables with more cells than this have no prover yet: its programs would take too long."""
+
+MOST_BYTES = 1 << 28
+"""Memory that the patterns of a population may take, with what proves them."""
 
 SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
@@ -70,7 +77,7 @@ class Run:
         self.forced: Mask = problem.forced.ravel()
         self.weight = problem.weight.ravel()
         self.breeder = Breeder(
-            self.kernels, Stream(context.seed, 1), parameters.population, frozenset(parameters.without)
+            self.kernels, Stream(context.seed, 1), self._size(), frozenset(parameters.without), context.clock
         )
         self.points: list[tuple[NDArray[np.float64], Mask]] = []
         self._price(np.zeros(len(self.weight)), problem.candidate.ravel())
@@ -84,6 +91,14 @@ class Run:
         self.prover: Prover | None = None
         self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
         self.evolution: Evolution
+
+    def _size(self) -> int:
+        """The population size; smaller where the memory planned for it would not hold as many."""
+        wanted, most = self.parameters.population, max(2, MOST_BYTES // self.kernels.bytes_each)
+        if "population" in self.parameters.changed() and most < wanted:
+            said = f"the population size is reduced from {wanted} to {most} to save memory"
+            warnings.warn(said, stacklevel=2)
+        return min(wanted, most)
 
     def _toolbox(self) -> base.Toolbox:
         """The operators by their DEAP names; each may be replaced."""
@@ -120,12 +135,16 @@ class Run:
         """The result with how it was found."""
         bound = None if self.prover is None else self.prover.bound()
         details = {"stopped": self.stop.why, "children": self.breeder.children}
+        best = self.best()
+        ours = self.evolution.best.population.take([self.evolution.best.place]).patterns
+        own = np.array_equal(best, self._secondary())
         return Found(
-            self.problem.pattern(self.best().reshape(self.problem.weight.shape)),
+            self.problem.pattern(best.reshape(self.problem.weight.shape)),
             bound,
             self.evolution.generation,
             self.breeder.children,
             details,
+            self.kernels.proof(ours) if own else None,
         )
 
     # --- the first population ----------------------------------------------------------------------------
@@ -136,15 +155,24 @@ class Run:
         return begin(self._first(), self.toolbox, same_pattern)
 
     def _start_prover(self, offers: Offers) -> None:
-        if "prover" not in self.parameters.without:
+        small = isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE
+        if small and "prover" not in self.parameters.without:
             self.prover = Prover(self.problem, self.context, self.paced, offers)
 
     def _first(self) -> Population:
-        """The user's patterns, completed, and some individuals at the weights as prices."""
+        """The user's patterns, completed, and some individuals at the weights as prices.
+
+        Where circuits cannot be found in the back end, a pattern is made that brings its own.
+        """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
-        if self.context.first is not None:
-            given.append(self.problem.secondary(self.context.first.suppressed).ravel())
-        first = self.breeder.newcomers(min(FIRST, self.parameters.population))
+        made = self.context.first
+        first = self.breeder.newcomers(min(FIRST, self.breeder.size))
+        if made is None and not len(first):
+            made = first_pattern(self.problem.table, self.context)
+        if made is not None:
+            if made.proof is not None:
+                self.kernels.learn(made.proof)
+            given.append(self.problem.secondary(made.suppressed).ravel())
         if given:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
         return first.take(first.distinct())
@@ -178,7 +206,9 @@ class Run:
             self._price(news.point, news.core)
         if news.cost >= self.evolution.best.cost:
             return self.evolution.population.take([])
-        return self.breeder.evaluated(self.kernels.pack(np.asarray(news.best).reshape(1, -1)))
+        if news.circuits is not None:
+            self.kernels.learn(news.circuits)
+        return self.breeder.newcomers(1, self.kernels.pack(np.asarray(news.best).reshape(1, -1)))
 
     def _price(self, point: NDArray[np.float64], core: Mask) -> None:
         self.points = [(point, core), *self.points][: self.breeder.SNAPSHOTS]
@@ -217,6 +247,7 @@ class Run:
         arrays = {
             **self._named("population", run.population),
             **self._named("hall", Population.of(list(run.hall))),
+            **{f"memory_{part}": array for part, array in self.kernels.memory().items()},
             "points": np.stack([point for point, _ in self.points]),
             "cores": np.packbits([core for _, core in self.points], axis=1),
             "lower": np.array([self.lower]),
@@ -234,8 +265,7 @@ class Run:
         return {f"{name}_{part}": array for part, array in self.kernels.arrays(group.patterns).items()}
 
     def _group(self, name: str, arrays: checkpoint.Arrays) -> Population:
-        own = {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}
-        return self.breeder.evaluated(self.kernels.of_arrays(own))
+        return self.breeder.evaluated(self.kernels.of_arrays(_part(name, arrays)))
 
     def _resumed(self) -> Evolution | None:
         """The run where its latest checkpoint left it; None if there is none to resume from."""
@@ -248,6 +278,7 @@ class Run:
         self.context.progress.stage("resume")
         offers = Offers.of(arrays, len(self.weight), figures["heard"] if self.paced else 0)
         self._start_prover(offers)
+        self.kernels.remember(_part("memory", arrays))
         self.breeder.stream.position = figures["position"]
         self.breeder.children = figures["children"]
         self.lower, self.priced_at = int(arrays["lower"][0]), figures["priced_at"]
@@ -268,3 +299,8 @@ class Run:
         self.stop.best, self.stop.since = evolution.best.cost, figures["since"] - 1
         self.saved = self.context.clock.spent()
         return evolution
+
+
+def _part(name: str, arrays: checkpoint.Arrays) -> checkpoint.Arrays:
+    """The arrays whose names begin so, without that beginning."""
+    return {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}

@@ -205,5 +205,5 @@ def test_the_manifest_names_every_array(plane: Table, tmp_path: Path) -> None:
     protect(plane, tmp_path, without=("prover",), generations=1)
     head = max(tmp_path.iterdir()).read_bytes().split(b"\n", 2)[1]
     names = {entry["name"] for entry in json.loads(head)["arrays"]}
-    assert {"genes", "hall", "pool_cells", "pool_start", "pool_cell", "pool_task"} <= names
+    assert {"population_bits", "hall_bits", "points", "cores", "lower", "offers", "offer_steps"} == names
     assert os.listdir(tmp_path) == [f"generation-{1:09d}.checkpoint"]

@@ -1,0 +1,225 @@
+"""The operations of a general problem as evolution uses them: individuals carry their certificates along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuga.circuits.cover import proof_of
+from gpuga.kernels.crossing import Crossing
+from gpuga.kernels.general import GeneralCpu, Genes
+from gpuga.kernels.layout import Lines, Patterns, Tasks, pack
+from gpuga.kernels.logic.decoding_price import BY_NEED, BY_WEIGHT
+from gpuga.kernels.logic.general_records import AT_RANDOM
+from gpuga.kernels.logic.general_records import BY_NEED as NEED_FIRST
+from gpuga.kernels.logic.general_records import BY_WEIGHT as WEIGHT_FIRST
+from gpuga.problem.general import GeneralProblem
+from gpuga.safety.boxes import box_grid
+from gpuga.safety.witness import Witnesses
+from gpuga.table.table import LARGEST, Ints, Mask
+
+Words = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """Patterns bool[P, N] by the places of the kernels, with what proves them; `place` int64[n] leads to the cells."""
+
+    flags: Bools
+    genes: Genes
+    place: Ints
+
+    @property
+    def count(self) -> int:
+        """How many patterns."""
+        return len(self.flags)
+
+    def take(self, places: NDArray[np.integer]) -> Certified:
+        """Some of the patterns, in that order."""
+        return Certified(self.flags[places], Genes(*(part[places] for part in self.genes)), self.place)
+
+    def joined(self, others: Sequence[Certified]) -> Certified:
+        """These patterns and others behind them."""
+        every = (self, *others)
+        genes = Genes(*(np.concatenate(parts) for parts in zip(*(one.genes for one in every), strict=True)))
+        return Certified(np.concatenate([one.flags for one in every]), genes, self.place)
+
+    def unpacked(self) -> Bools:
+        """The patterns per cell of the table (bool[P, n])."""
+        return self.flags[:, self.place]
+
+    def packed(self) -> Patterns:
+        """Their bits in one row."""
+        return pack(self.flags)
+
+
+class GeneralKernels:
+    """Decoding, clean-up and certificates of a general problem, with crossover by components."""
+
+    def __init__(self, problem: GeneralProblem) -> None:
+        table, requirements = problem.table, problem.requirements
+        grid = box_grid(table)
+        if grid is not None and (grid.place[np.flatnonzero(table.suppressible)] < 0).any():
+            grid = None  # groups move with their members: only circuits of the pool can say how
+        cell = np.arange(len(table)) if grid is None else grid.cell.astype(np.int64)
+        self.place: Ints = np.arange(len(table)) if grid is None else grid.place
+        there = cell >= 0
+
+        def lay(values: NDArray[Any]) -> NDArray[Any]:
+            return np.where(there, values[cell], np.zeros(1, values.dtype))
+
+        known = self.place[table.lines.cell] >= 0  # equations of cells without a place are kept by nobody who moves
+        start = np.concatenate([[0], np.cumsum(known)])[table.lines.start]
+        lines = Lines.of(start, self.place[table.lines.cell[known]], table.lines.coef[known], len(cell))
+        tasks = Tasks.of(self.place[requirements.cell], requirements.direction, requirements.need)
+        weights = np.where(lay(table.forced), 0, lay(table.weight))
+        self._forced: Mask = lay(table.forced)
+        self.cpu = GeneralCpu(
+            None if grid is None else grid.grid,
+            lay(table.up),
+            lay(table.down),
+            tasks,
+            lay(table.weight),
+            self._forced,
+            lay(problem.candidate),
+            lines,
+        )
+        self.crossing = Crossing(lines, weights, hubs_of(lines))
+        self.prices: NDArray[np.int64] = lay(table.weight)[None]
+        self._lay = lay
+
+    # --- individuals -------------------------------------------------------------------------------------
+
+    @property
+    def bytes_each(self) -> int:
+        """What a pattern takes, with its certificates."""
+        return len(self._forced) + sum(part.nbytes for part in self.cpu.no_genes(1))
+
+    def pack(self, suppressed: Bools) -> Certified:
+        """bool[P, n] as patterns; forced cells are added, nothing is proven yet."""
+        flags = np.stack([self._lay(row) for row in suppressed]) | self._forced
+        return Certified(flags, self.cpu.no_genes(len(flags)), self.place)
+
+    def nothing(self, count: int) -> Certified:
+        """Patterns of the forced cells alone."""
+        return Certified(np.repeat(self._forced[None], count, 0), self.cpu.no_genes(count), self.place)
+
+    def arrays(self, patterns: Certified) -> dict[str, NDArray[Any]]:
+        """The patterns as host arrays, with what proves them."""
+        return {"bits": np.packbits(patterns.flags, axis=1), **patterns.genes._asdict()}
+
+    def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Certified:
+        """Patterns from such arrays."""
+        flags = np.unpackbits(arrays["bits"], axis=1)[:, : len(self._forced)].astype(bool)
+        return Certified(flags, Genes(*(arrays[name] for name in Genes._fields)), self.place)
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """The circuits of the pool."""
+        ground = self.cpu.ground
+        return {"start": ground.pool_start, "cell": ground.pool_cell, "amount": ground.pool_amount}
+
+    def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take circuits of such arrays into the pool."""
+        self.cpu.add_circuits(arrays["start"], arrays["cell"], arrays["amount"])
+
+    def learn(self, witnesses: Witnesses) -> int:
+        """Take circuits found elsewhere, over cells of the table, into the pool; how many were new to it."""
+        if witnesses.amount.dtype == object or not len(witnesses):
+            return 0
+        return self.cpu.add_circuits(witnesses.start, self.place[witnesses.cell], witnesses.amount)
+
+    def proof(self, patterns: Certified) -> Witnesses:
+        """The exact changes that prove the first of some patterns, over the cells of the table."""
+        cell = np.full(len(self._forced), -1, np.int64)
+        cell[self.place[self.place >= 0]] = np.flatnonzero(self.place >= 0)
+        found = {}
+        for requirement, number in enumerate(patterns.genes.proof[0].tolist()):
+            certificate = self.cpu.certificate(patterns.genes, 0, requirement)
+            if certificate is None:
+                continue
+            places, amounts = certificate
+            own = int(amounts[np.flatnonzero(places == self.cpu.tasks.cell[requirement])[0]])
+            need = int(self.cpu.tasks.need[requirement])
+            turn = int(self.cpu.tasks.direction[requirement]) * (1 if own > 0 else -1)
+            moved = [turn * need * amount for amount in amounts.tolist()]
+            if max(map(abs, moved)) <= LARGEST:
+                circuit = cell[places].astype(np.int32), np.array(moved, np.int64), abs(own)
+                found[number, need * turn] = circuit
+        return proof_of(found.values())
+
+    # --- operations --------------------------------------------------------------------------------------
+
+    def set_prices(self, prices: NDArray[np.int64], core: Mask) -> None:
+        """Prices int64[S, n]; all columns serve."""
+        self.prices = np.stack([self._lay(row) for row in prices])
+
+    def decode(
+        self, start: Certified, first: Certified, second: Certified, seeds: Words, style: Any, snapshot: Any
+    ) -> tuple[Certified, Mask]:
+        """Patterns that prove every requirement from `start`; False where that is impossible."""
+        flags, genes, done = start.flags.copy(), start.genes, np.zeros(start.count, bool)
+        genes = Genes(*(part.copy() for part in genes))
+        order = np.where(style & BY_NEED, NEED_FIRST, np.where(style & BY_WEIGHT, WEIGHT_FIRST, AT_RANDOM))
+        for one in np.unique(snapshot).tolist():
+            which = np.flatnonzero(snapshot == one)
+            made = self.cpu.decode(
+                flags[which],
+                first.flags[which] & ~self._forced,
+                second.flags[which] & ~self._forced,
+                seeds[which],
+                order[which],
+                self.prices[one],
+                Genes(*(part[which] for part in genes)),
+            )
+            flags[which], done[which] = made[0], made[2]
+            for part, new in zip(genes, made[1], strict=True):
+                part[which] = new
+        return Certified(flags, genes, self.place), done
+
+    def clean(self, patterns: Certified, seeds: Words) -> Certified:
+        """The patterns without what is redundant, as far as certificates show it."""
+        flags, genes = self.cpu.clean(patterns.flags, patterns.genes)
+        return Certified(flags, genes, self.place)
+
+    def safe(self, patterns: Certified) -> Mask:
+        """Whether every requirement has a certificate inside the pattern; what is found is kept with it."""
+        return self.cpu.prove(patterns.flags, patterns.genes)
+
+    def destroy(self, patterns: Certified, seeds: Words, strength: Any) -> Certified:
+        """The patterns with some cells published."""
+        flags = self.cpu.destroy(patterns.flags, patterns.genes, seeds, strength)
+        return Certified(flags, patterns.genes, self.place)
+
+    def costs(self, patterns: Certified) -> Ints:
+        """What the secondary suppressions cost."""
+        return self.cpu.costs(patterns.flags)
+
+    def exchange(self, patterns: Certified, pairs: Any, ways: Any, seeds: Words) -> tuple[Certified, Ints]:
+        """Children by components of their parents' difference, and what they gain; certificates of the first parent."""
+        made, gains = self.crossing.exchange(patterns.packed(), pairs, ways, seeds)
+        flags = np.unpackbits(made.bits.view(np.uint8), axis=2, bitorder="little")[:, 0, : len(self._forced)]
+        genes = Genes(*(part[pairs[:, 0]] for part in patterns.genes))
+        return Certified(flags.astype(bool), genes, self.place), gains
+
+    def digests(self, patterns: Certified) -> Words:
+        """Equal for equal patterns."""
+        return self.crossing.digests(patterns.packed())
+
+    def nearest(self, patterns: Certified, others: Certified) -> Ints:
+        """In how many cells each pattern differs from the nearest other one."""
+        return self.crossing.nearest(patterns.packed(), others.packed())
+
+
+def hubs_of(lines: Lines) -> Mask:
+    """The lines of which every cell is the total of another line: they join parts that have little in common."""
+    totals, size = np.zeros(lines.cells, bool), np.diff(lines.start)
+    line = np.repeat(np.arange(lines.count), size)
+    against = np.bincount(line[lines.coef < 0], minlength=lines.count)
+    minority = np.where(against[line] <= size[line] - against[line], lines.coef < 0, lines.coef > 0)
+    totals[lines.cell[minority]] = True
+    return np.bincount(line[~totals[lines.cell]], minlength=lines.count) == 0
