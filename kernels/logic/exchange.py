@@ -13,6 +13,7 @@ import numpy as np
 from ..layout import Bits, Int32, Int64
 from .bits import ONE, ZERO, lowest, popcount, position
 from .compile import Integer, device, inner
+from .hashing import mixed
 
 ALL, BEST, SOME = 0, 1, 2
 """Which components a child takes over from its second parent: all that gain, the best one, a random half."""
@@ -37,14 +38,6 @@ class Labels(NamedTuple):
     root: Int32
     gain: Int64
     chosen: Int32
-
-
-@inner
-def mixed(word: np.uint64) -> np.uint64:
-    """A word that looks random (the finaliser of SplitMix64, Steele et al. 2014)."""
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return word ^ (word >> np.uint64(31))
 
 
 @inner
@@ -111,7 +104,7 @@ def choose(labels: Labels, way: Integer, seed: np.uint64) -> Integer:
         if labels.chosen[v] == 0:
             continue
         gain = labels.gain[v]
-        coin = mixed(seed + np.uint64(v)) & ONE == ONE
+        coin = mixed(seed, v) & ONE == ONE
         taken = gain > 0 or (gain == 0 and coin)
         if way == SOME:
             taken = gain >= 0 and coin
@@ -159,10 +152,10 @@ def exchange(
 @device
 def digest(rows: Bits) -> np.uint64:
     """A number that tells patterns apart, all but surely."""
-    found = np.uint64(0x9E3779B97F4A7C15)
+    found = ZERO
     for i in range(rows.shape[0]):
         for w in range(rows.shape[1]):
-            found = mixed(found ^ rows[i, w]) + np.uint64(0x9E3779B97F4A7C15)
+            found = mixed(found ^ rows[i, w], w)
     return found
 
 

@@ -1,0 +1,330 @@
+"""Evolution's operations on general tables, on the CPU: individuals are certificates, one per requirement."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import get_num_threads, get_thread_id, prange
+from numpy.typing import ArrayLike, NDArray
+
+from .layout import Bools, Grid, Int32, Int64, Lines, Options, Tasks, owned
+from .logic.box_decode import certified, clean, decode, load, set_prices, store
+from .logic.certificates import scaled_fits
+from .logic.compile import device, inner, parallel, whole
+from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, Genes, Ground, State
+from .logic.ruin import improve, ruin
+
+DECODE, CLEAN, PROVE, RUIN, IMPROVE = range(5)
+"""The tasks of `run`."""
+
+LARGEST_PRICE = 2**40
+"""Prices above this are taken for this: sums of them stay far from overflow."""
+
+ENTRIES_PER_REQUIREMENT, LEAST_ENTRIES = 24, 4096
+"""Cells of all certificates of an individual that are stored."""
+
+SPARE = 4
+"""A pattern at work has so many times the room of a stored one, so that it is swept seldom."""
+
+
+@inner
+def of_thread(states: State, k: int) -> State:
+    """The working memory of one thread."""
+    return State(
+        states.hidden[k], states.price[k], states.cost[k], states.moved[k], states.seen[k], states.touched[k],
+        states.proof[k], states.before[k], states.begin[k], states.uses[k], states.renamed[k], states.cell[k],
+        states.amount[k], states.owner[k], states.next[k], states.head[k], states.note[k], states.order[k],
+        states.key[k], states.changed[k], states.former[k], states.toggled[k], states.option[k], states.edge[k],
+        states.place[k], states.move[k], states.level[k], states.near[k], states.rank[k],
+    )  # fmt: skip
+
+
+class Jobs(NamedTuple):
+    """What is asked of a batch: parents and seeds by individual, prices of the cells.
+
+    `plan` int64[P, 3] is the order's style for decoding, else steps, strength and heat.
+    """
+
+    first: Bytes
+    second: Bytes
+    seeds: NDArray[np.uint64]
+    plan: Int64
+    prices: Int64
+
+
+@inner
+def one(ground: Ground, state: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int, p: int) -> bool:
+    """Do what is asked with one individual; whether its pattern is proven."""
+    seed, plan = jobs.seeds[p], jobs.plan[p]
+    set_prices(ground, state, jobs.prices, jobs.first[p], jobs.second[p], seed)
+    load(ground, state, patterns[p], genes, p)
+    if task == RUIN:
+        ruin(ground, state, seed, plan[1])
+        for x in range(patterns.shape[1]):
+            patterns[p, x] = state.hidden[x]
+        return False
+    if task == DECODE:
+        complete = decode(ground, state, plan[0], seed)
+        return store(state, patterns[p], genes, p) and complete
+    if not certified(ground, state):
+        return False
+    if task == CLEAN:
+        clean(ground, state)
+    elif task == IMPROVE:
+        improve(ground, state, jobs.prices, seed, (plan[0], plan[1], plan[2]))
+    return store(state, patterns[p], genes, p)
+
+
+@parallel
+def run(ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int) -> Bools:
+    """All individuals of a batch; one launcher for all tasks, since compiling the logic into each takes long."""
+    done = np.zeros(len(patterns), np.bool_)
+    for p in prange(len(patterns)):
+        done[p] = one(ground, of_thread(states, get_thread_id()), patterns, genes, jobs, task, p)
+    return done
+
+
+@device
+def tested(
+    lines: tuple[Int64, Int32, Int64], up: Int64, down: Int64, start: Int64, cell: Int32, amount: Int64
+) -> Bools:
+    """Which vectors change no equation and move each of their cells once."""
+    line_start, line, coef = lines
+    held = np.ones(len(start) - 1, np.bool_)
+    balance = np.zeros(int(line.max()) + 1 if len(line) else 1, np.int64)
+    last = np.full(len(up), -1, np.int64)
+    for k in range(len(start) - 1):
+        for e in range(start[k], start[k + 1]):
+            c = cell[e]
+            held[k] &= last[c] != k and amount[e] != 0 and (up[c] if amount[e] > 0 else down[c]) > 0
+            last[c] = k
+            for q in range(line_start[c], line_start[c + 1]):
+                balance[line[q]] += coef[q] * amount[e]
+        for e in range(start[k], start[k + 1]):
+            for q in range(line_start[cell[e]], line_start[cell[e] + 1]):
+                held[k] &= balance[line[q]] == 0
+                balance[line[q]] = 0
+    return held
+
+
+@device
+def proven_by(ground: Ground, start: Int64, cell: Int32, amount: Int64) -> tuple[Int32, Int32]:
+    """Pairs of a requirement and a vector that proves it."""
+    requirement, circuit = np.empty(2 * len(cell), np.int32), np.empty(2 * len(cell), np.int32)
+    count = 0
+    for k in range(len(start) - 1):
+        for e in range(start[k], start[k + 1]):
+            for way in range(2):
+                asked = ground.asked[cell[e], way]
+                if asked < 0:
+                    continue
+                turn = 1 if (amount[e] > 0) == (ground.direction[asked] > 0) else -1
+                fits = True
+                for x in range(start[k], start[k + 1]):
+                    fits &= scaled_fits(ground, whole(cell[x]), turn * amount[x], abs(amount[e]), ground.need[asked])
+                if fits:
+                    requirement[count], circuit[count] = asked, k
+                    count += 1
+    return requirement[:count].copy(), circuit[:count].copy()
+
+
+class GeneralCpu:
+    """The operations on one table; patterns are bool[P, n], and `Genes` hold what proves them.
+
+    Cells are numbered as the grid's places (see `layout.Grid`), or as the caller likes where there is no grid: then
+    there are no boxes, and only pooled circuits serve. Every result is a pure function of the arguments and of the
+    circuits added so far, on any number of threads.
+    """
+
+    def __init__(
+        self, grid: Grid | None, up: ArrayLike, down: ArrayLike, tasks: Tasks, weights: ArrayLike, forced: ArrayLike,
+        candidate: ArrayLike, lines: Lines,
+    ) -> None:  # fmt: skip
+        self.forced, self.tasks, self.lines = owned(forced, np.bool_), tasks, lines
+        self.cells = len(self.forced)
+        if not self.forced[tasks.cell].all():
+            raise ValueError("the cells of all requirements must be among the forced ones")
+        axes = Grid.of([_no_options(self.cells)]) if grid is None else grid
+        weight = owned(weights, np.int64)
+        kind = np.where(self.forced, FORCED, np.where(owned(candidate, np.bool_), FREE, BARRED))
+        loose = np.where(kind == FREE, weight, 0)
+        heaviest = np.argsort(-weight, kind="stable")
+        asked = np.full((self.cells, 2), -1, np.int32)
+        asked[tasks.cell, (tasks.direction < 0).astype(np.int64)] = np.arange(len(tasks))
+        none = np.zeros(0, np.int64)
+        self.ground = Ground(
+            *axes.arrays, owned(up, np.int64), owned(down, np.int64), owned(loose, np.int64), owned(kind, np.uint8),
+            owned(heaviest[kind[heaviest] == FREE], np.int32), tasks.cell, tasks.direction, tasks.need,
+            owned(weight[tasks.cell], np.int64), asked, np.zeros(len(tasks) + 1, np.int64), owned(none, np.int32),
+            np.zeros(1, np.int64), owned(none, np.int32), none,
+        )  # fmt: skip
+        self.weight, self._room, self._states = weight, axes.room(), None
+
+    # --- individuals -----------------------------------------------------------------------------------
+
+    def no_genes(self, count: int) -> Genes:
+        """Room for the certificates of `count` individuals, all of them open."""
+        tasks, entries = len(self.tasks), self._entries
+        return Genes(
+            np.full((count, tasks), -1, np.int32), np.zeros((count, tasks + 2), np.int32),
+            np.zeros((count, entries), np.int32), np.zeros((count, entries), np.int64), np.zeros(count, np.int32),
+        )  # fmt: skip
+
+    def certificate(self, genes: Genes, individual: int, requirement: int) -> tuple[Int32, Int64] | None:
+        """Cells and amounts of what proves a requirement; scaled (or reversed) to its need they fit all rooms."""
+        number = int(genes.proof[individual, requirement])
+        if number < 0:
+            return None
+        span = slice(*genes.begin[individual, number : number + 2].tolist())
+        return genes.cell[individual, span].copy(), genes.amount[individual, span].copy()
+
+    def add_circuits(self, start: ArrayLike, cells: ArrayLike, amounts: ArrayLike) -> int:
+        """Take circuits found elsewhere into the pool, for every requirement that they prove; returns how many.
+
+        Circuit k moves `cells[e]` by `amounts[e]`, up to a factor, for e in start[k]..start[k+1]. What changes an
+        equation, moves a barred cell or proves nothing is left out.
+        """
+        ground, lines = self.ground, self.lines
+        begin, cell, amount = owned(start, np.int64), owned(cells, np.int32), owned(amounts, np.int64)
+        held = tested((lines.cell_start, lines.line, lines.line_coef), ground.up, ground.down, begin, cell, amount)
+        of = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+        held[of[(ground.kind[cell] == BARRED) | (np.abs(amount) >= LARGEST_PRICE)]] = False
+        requirement, circuit = proven_by(ground, begin, cell, amount)
+        keep = held & (np.bincount(circuit, minlength=len(held)) > 0)
+        pairs = keep[circuit]
+        self._extend(begin, cell, amount, keep, (requirement[pairs], circuit[pairs]))
+        return int(keep.sum())
+
+    def _extend(self, start: Int64, cell: Int32, amount: Int64, keep: Bools, pairs: tuple[Int32, Int32]) -> None:
+        ground, before = self.ground, len(self.ground.pool_start) - 1
+        length = np.diff(start)
+        entry = np.repeat(keep, length)
+        number = before + np.cumsum(keep) - 1
+        known = np.repeat(np.arange(len(self.tasks)), np.diff(ground.pool_first))
+        requirement = np.concatenate([known, pairs[0]])
+        circuit = np.concatenate([ground.pool_of, number[pairs[1]]])
+        order = np.argsort(requirement, kind="stable")
+        first = np.zeros(len(self.tasks) + 1, np.int64)
+        np.cumsum(np.bincount(requirement, minlength=len(self.tasks)), out=first[1:])
+        ends = ground.pool_start[-1] + np.cumsum(length[keep])
+        self.ground = ground._replace(
+            pool_first=first,
+            pool_of=owned(circuit[order], np.int32),
+            pool_start=owned(np.concatenate([ground.pool_start, ends]), np.int64),
+            pool_cell=owned(np.concatenate([ground.pool_cell, cell[entry]]), np.int32),
+            pool_amount=owned(np.concatenate([ground.pool_amount, amount[entry]]), np.int64),
+        )
+        longest = int(length[keep].max(initial=0))
+        if longest > self._longest:
+            self._longest, self._states = longest, None
+
+    # --- operations ------------------------------------------------------------------------------------
+
+    def decode(
+        self, start: Bools, first: Bools, second: Bools, seeds: ArrayLike, style: ArrayLike, prices: ArrayLike,
+        genes: Genes | None = None,
+    ) -> tuple[Bools, Genes, Bools]:  # fmt: skip
+        """Complete patterns that begin as `start`: patterns, genes, and whether every requirement is proven.
+
+        Cells cost `prices` blurred by up to 0.3, 0.3 of it in one of `first` and `second`, 0.02 in both, nothing when
+        suppressed. `style`: 0 a random order, 1 largest need first, 2 heaviest cell first. Certificates of `genes`
+        that stand in `start` are kept.
+        """
+        patterns, kept = _bytes(start), _copied(genes) if genes is not None else self.no_genes(len(start))
+        plan = np.stack([np.asarray(style, np.int64)] * 3, axis=1)
+        done = self._run(DECODE, patterns, kept, self._jobs(len(start), seeds, plan, prices, (first, second)))
+        return patterns.view(np.bool_), kept, done
+
+    def clean(self, patterns: Bools, genes: Genes) -> tuple[Bools, Genes]:
+        """The patterns without what is redundant, heaviest first; one without certificates stays as it is."""
+        cleaned, kept = _bytes(patterns), _copied(genes)
+        self._run(CLEAN, cleaned, kept, self._jobs(len(patterns)))
+        return cleaned.view(np.bool_), kept
+
+    def safe(self, patterns: Bools, genes: Genes | None = None) -> Bools:
+        """Whether every requirement has a certificate inside the pattern; False says "none found", not "unsafe"."""
+        known = self.no_genes(len(patterns)) if genes is None else _copied(genes)
+        return self._run(PROVE, _bytes(patterns), known, self._jobs(len(patterns)))
+
+    def destroy(self, patterns: Bools, genes: Genes, seeds: ArrayLike, strength: ArrayLike) -> Bools:
+        """The patterns with up to `strength` cells published, which certificates have in common."""
+        ruined, plan = _bytes(patterns), np.stack([np.asarray(strength, np.int64)] * 3, axis=1)
+        self._run(RUIN, ruined, genes, self._jobs(len(patterns), seeds, plan))
+        return ruined.view(np.bool_)
+
+    def improve(
+        self, patterns: Bools, genes: Genes, seeds: ArrayLike, plans: ArrayLike, prices: ArrayLike
+    ) -> tuple[Bools, Genes]:
+        """Ruin and recreate around each pattern; `plans` int64[P, 3] are its steps, largest ruin and first heat."""
+        better, kept = _bytes(patterns), _copied(genes)
+        self._run(IMPROVE, better, kept, self._jobs(len(patterns), seeds, plans, prices))
+        return better.view(np.bool_), kept
+
+    def _jobs(
+        self, count: int, seeds: ArrayLike | None = None, plan: ArrayLike | None = None,
+        prices: ArrayLike | None = None, parents: tuple[Bools, Bools] | None = None,
+    ) -> Jobs:  # fmt: skip
+        none = np.broadcast_to(np.zeros(1, np.bool_), (count, self.cells)) if parents is None else None
+        first, second = (none, none) if parents is None else parents
+        return Jobs(
+            _bytes(first), _bytes(second), owned(np.zeros(count) if seeds is None else seeds, np.uint64),
+            owned(np.zeros((count, 3)) if plan is None else plan, np.int64),
+            owned(np.clip(self.weight if prices is None else prices, 0, LARGEST_PRICE), np.int64),
+        )  # fmt: skip
+
+    def _run(self, task: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
+        done: Bools = run(self.ground, self._workspace(), patterns, genes, jobs, task)
+        return done
+
+    def costs(self, patterns: Bools) -> Int64:
+        """What the secondary suppressions of each pattern cost (int64[P])."""
+        found: Int64 = np.asarray(patterns, np.bool_) @ self.ground.weight
+        return found
+
+    # --- working memory --------------------------------------------------------------------------------
+
+    _longest = 0
+
+    @property
+    def _entries(self) -> int:
+        return ENTRIES_PER_REQUIREMENT * len(self.tasks) + LEAST_ENTRIES
+
+    def _workspace(self) -> State:
+        """Working memory for every thread, made once."""
+        if self._states is None or len(self._states.note) < get_num_threads():
+            self._states = self._new_states(get_num_threads())
+        return self._states
+
+    def _new_states(self, threads: int) -> State:
+        cells, tasks = self.cells, len(self.tasks)
+        entries = SPARE * self._entries + 2 * self._longest
+        sizes: list[tuple[Any, int]] = [
+            (np.uint8, cells), (np.int64, cells), (np.int64, cells), (np.int64, cells), (np.uint8, cells),
+            (np.int32, cells + self._room.box), (np.int32, tasks), (np.int32, tasks), (np.int32, SPARE * tasks + 66),
+            (np.int32, SPARE * tasks + 65), (np.int32, SPARE * tasks + 65), (np.int32, entries), (np.int64, entries),
+            (np.int32, entries), (np.int32, entries), (np.int32, cells), (np.int64, NOTES), (np.int32, tasks),
+            (np.int64, tasks), (np.int32, 8 * tasks + 1024), (np.int32, 8 * tasks + 1024), (np.int32, 2 * cells + 1024),
+            (np.int32, self._room.options + 1), (np.int64, self._room.options + 1), (np.int32, self._room.box),
+            (np.int8, self._room.box),
+        ]  # fmt: skip
+        arrays = [np.zeros((threads, size), dtype) for dtype, size in sizes]
+        level = np.zeros((threads, 6, len(self.ground.size) + 1), np.int64)
+        near = np.zeros((threads, 8192), np.int32), np.zeros((threads, 8192), np.int64)
+        return State(*arrays, level, *near)
+
+
+def _no_options(cells: int) -> Options:
+    """One axis along which nothing moves."""
+    return Options(
+        cells, -1, np.zeros(cells + 1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int8)
+    )
+
+
+def _bytes(patterns: Bools) -> Bytes:
+    """A copy of patterns that kernels write to."""
+    return np.array(patterns, np.bool_, order="C").view(np.uint8)
+
+
+def _copied(genes: Genes) -> Genes:
+    return Genes(*(part.copy() for part in genes))

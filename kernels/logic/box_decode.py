@@ -1,0 +1,187 @@
+"""Whole patterns of a general table: decoding at prices, cleaning, and whether all is proven, one at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..layout import Int64
+from .certificates import certify, certify_inside, chain, here, share, stands, sweep, sweep_in_time, take_back, toggle
+from .compile import inner, whole
+from .general_records import (
+    BARRED,
+    BY_NEED,
+    BY_WEIGHT,
+    CERTIFICATES,
+    COST,
+    ENTRIES,
+    FINE,
+    FORCED,
+    LARGEST_KEY,
+    NOTES,
+    Bytes,
+    Genes,
+    Ground,
+    State,
+)
+from .hashing import below
+
+
+@inner
+def set_prices(ground: Ground, state: State, prices: Int64, first: Bytes, second: Bytes, seed: np.uint64) -> None:
+    """What cells cost to a child: next to nothing in both parents, 0.3 in one, else blurred upwards by up to 0.3."""
+    for x in range(len(state.price)):
+        if ground.kind[x] == BARRED:
+            state.price[x] = -1
+            continue
+        full = prices[x] * FINE
+        in_both, in_one = first[x] and second[x], first[x] or second[x]
+        if in_one:
+            price = full // 50 if in_both else full * 3 // 10
+        else:
+            price = full + full * below(seed, x, whole(308)) // 1024
+        state.price[x] = max(price, 1)
+
+
+@inner
+def load(ground: Ground, state: State, start: Bytes, genes: Genes, p: int) -> None:
+    """Begin with a pattern, and with the certificates of an individual that stand in it."""
+    note = state.note
+    for x in range(NOTES):
+        note[x] = 0
+    for x in range(len(state.hidden)):
+        state.hidden[x] = ground.kind[x] == FORCED or (start[x] != 0 and ground.kind[x] != BARRED)
+        state.cost[x] = 0 if state.hidden[x] else state.price[x]
+        state.moved[x], state.seen[x] = 0, 0
+        if state.hidden[x]:
+            note[COST] += ground.weight[x]
+    count = genes.certificates[p]
+    state.begin[0] = 0
+    for certificate in range(count):
+        begin, end = genes.begin[p, certificate], genes.begin[p, certificate + 1]
+        for e in range(begin, end):
+            state.cell[e], state.amount[e] = genes.cell[p, e], genes.amount[p, e]
+        state.begin[certificate + 1], state.uses[certificate] = end, 0
+    note[CERTIFICATES], note[ENTRIES] = count, state.begin[count]
+    for requirement in range(len(state.proof)):
+        certificate = genes.proof[p, requirement]
+        if certificate >= 0 and not stands(state, certificate):
+            certificate = -1
+        state.proof[requirement] = certificate
+        if certificate >= 0:
+            state.uses[certificate] += 1
+    chain(state)
+
+
+@inner
+def store(state: State, pattern: Bytes, genes: Genes, p: int) -> bool:
+    """Write the pattern and its certificates; False where the genes have no room for them."""
+    sweep(state)
+    count, entries = state.note[CERTIFICATES], state.note[ENTRIES]
+    for x in range(len(state.hidden)):
+        pattern[x] = state.hidden[x]
+    if count >= genes.begin.shape[1] or entries > genes.cell.shape[1]:
+        genes.certificates[p] = 0
+        for requirement in range(len(state.proof)):
+            genes.proof[p, requirement] = -1
+        return False
+    for certificate in range(count + 1):
+        genes.begin[p, certificate] = state.begin[certificate]
+    for e in range(entries):
+        genes.cell[p, e], genes.amount[p, e] = state.cell[e], state.amount[e]
+    genes.certificates[p] = count
+    for requirement in range(len(state.proof)):
+        genes.proof[p, requirement] = state.proof[requirement]
+    return True
+
+
+@inner
+def arrange(ground: Ground, state: State, style: int, seed: np.uint64) -> None:
+    """The order in which requirements are asked: at random, or largest need or heaviest cell first, blurred."""
+    count = len(state.proof)
+    for requirement in range(count):
+        blur = below(seed, whole(requirement), whole(1 << 20))
+        if style == BY_NEED:
+            blur = -min(ground.need[requirement], LARGEST_KEY) * (2048 + blur // 1024)
+        elif style == BY_WEIGHT:
+            blur = -min(ground.size_of[requirement], LARGEST_KEY) * (2048 + blur // 1024)
+        state.order[requirement], state.key[requirement] = requirement, blur
+    sort_order(state, count)
+
+
+@inner
+def sort_order(state: State, count: int) -> None:
+    """Shell sort of `order` by key, then by number."""
+    key, order, gap = state.key, state.order, whole(1)
+    while gap * 3 < count:
+        gap = gap * 3 + 1
+    while gap > 0:
+        for x in range(gap, count):
+            value, item, y = key[x], order[x], x - gap
+            while y >= 0 and (key[y] > value or (key[y] == value and order[y] > item)):
+                key[y + gap], order[y + gap] = key[y], order[y]
+                y -= gap
+            key[y + gap], order[y + gap] = value, item
+        gap //= 3
+
+
+@inner
+def decode(ground: Ground, state: State, style: int, seed: np.uint64) -> bool:
+    """Give every requirement of a loaded pattern a certificate; False where one has none."""
+    arrange(ground, state, style, seed)
+    complete = True
+    for x in range(len(state.proof)):
+        requirement = whole(state.order[x])
+        if state.proof[requirement] < 0 and not certify(ground, state, requirement, whole(-1)):
+            complete = False
+        sweep_in_time(state)
+    return complete
+
+
+@inner
+def try_to_publish(ground: Ground, state: State, place: int) -> bool:
+    """Publish a cell if every requirement that leans on it finds another certificate inside the pattern."""
+    mark = here(state)
+    e = whole(state.head[place])
+    toggle(ground, state, place)
+    while e >= 0:
+        certificate = state.owner[e]
+        if state.uses[certificate] > 0 and not renewed(ground, state, whole(certificate)):
+            take_back(ground, state, mark)
+            return False
+        e = whole(state.next[e])
+    return True
+
+
+@inner
+def renewed(ground: Ground, state: State, certificate: int) -> bool:
+    """Whether all requirements that lean on a certificate found another one inside the pattern."""
+    for e in range(state.begin[certificate], state.begin[certificate + 1]):
+        for way in range(2):
+            requirement = ground.asked[state.cell[e], way]
+            if requirement < 0 or state.proof[requirement] != certificate:
+                continue
+            if not certify_inside(ground, state, whole(requirement), certificate):
+                return False
+    return True
+
+
+@inner
+def clean(ground: Ground, state: State) -> None:
+    """Publish what is redundant, heaviest first."""
+    for x in range(len(ground.heaviest)):
+        place = whole(ground.heaviest[x])
+        if state.hidden[place]:
+            try_to_publish(ground, state, place)
+            sweep_in_time(state)
+
+
+@inner
+def certified(ground: Ground, state: State) -> bool:
+    """Whether every requirement of a loaded pattern has a certificate inside."""
+    for requirement in range(len(state.proof)):
+        if state.proof[requirement] < 0:
+            if not certify_inside(ground, state, whole(requirement), whole(-1)):
+                return False
+            share(ground, state, whole(state.proof[requirement]), whole(ground.own[requirement]))
+        sweep_in_time(state)
+    return True

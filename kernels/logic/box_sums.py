@@ -1,0 +1,303 @@
+"""Boxes through a cell below a price, and sums of boxes in which each carries a part of what is needed.
+
+Where no cell of a line has room for a whole need, a single box would take totals, which cost most; several boxes
+through the same cell share the need instead. In a sum, boxes may also cancel what others move, so that circuits other
+than boxes come about.
+"""
+
+from __future__ import annotations
+
+from ..layout import INFINITE
+from .compile import inner, whole
+from .general_records import LENGTH, SMALLEST_PART, TOUCHED, Ground, State
+
+
+@inner
+def worth(ground: Ground, state: State, place: int, move: int, need: int) -> int:
+    """What one cell adds to a box; -1 when it may not or cannot move so far."""
+    room = ground.up[place] if move > 0 else ground.down[place]
+    if room < INFINITE and state.note[TOUCHED] > 0:
+        room -= state.moved[place] * move
+    return -1 if room < need else state.cost[place]
+
+
+@inner
+def list_options(ground: Ground, state: State, own: int, move: int, need: int, limit: int, axis: int) -> bool:
+    """List an axis's options that cost less than `limit`, by rising price; False where there are none."""
+    begin = state.level[1, axis - 1] if axis > 0 else 0
+    stride = ground.stride[axis]
+    code = own // stride % ground.size[axis]
+    end = begin
+    if ground.total[axis] >= 0:
+        total = ground.total[axis]
+        for other in range(ground.size[axis]):
+            with_it = move if other == total or code == total else -move
+            price = worth(ground, state, own + (other - code) * stride, with_it, need)
+            if 0 <= price < limit and other != code:
+                insert(state, begin, end, price, other)
+                end += 1
+    else:
+        for option in range(ground.first[ground.base[axis] + code], ground.first[ground.base[axis] + code + 1]):
+            price = whole(0)
+            for e in range(ground.start[option], ground.start[option + 1]):
+                at = own + (ground.code[e] - code) * stride
+                part = worth(ground, state, at, move * ground.sign[e], need)
+                price = whole(-1) if part < 0 else price + part
+                if price < 0:
+                    break
+            if 0 <= price < limit:
+                insert(state, begin, end, price, option)
+                end += 1
+    state.level[1, axis] = end
+    state.level[4, axis] = state.edge[begin] if end > begin else INFINITE
+    return end > begin
+
+
+@inner
+def insert(state: State, begin: int, end: int, price: int, option: int) -> None:
+    """Put an option into the sorted list begin..end."""
+    x = end
+    while x > begin and state.edge[x - 1] > price:
+        state.edge[x], state.option[x] = state.edge[x - 1], state.option[x - 1]
+        x -= 1
+    state.edge[x], state.option[x] = price, option
+
+
+@inner
+def spread(ground: Ground, state: State, length: int, by: int, sign: int, need: int, left: int) -> int:
+    """Copy the first cells of the box at hand by an offset behind its end; the price, -1 if it reaches `left`."""
+    price, written = whole(0), state.note[LENGTH]
+    if written + length > len(state.place):
+        return -1
+    for x in range(length):
+        place, move = state.place[x] + by, state.move[x] * sign
+        part = worth(ground, state, whole(place), whole(move), need)
+        if part < 0:
+            return -1
+        price += part
+        if price >= left:
+            return -1
+        state.place[written + x], state.move[written + x] = place, move
+    state.note[LENGTH] = written + length
+    return price
+
+
+@inner
+def join(ground: Ground, state: State, own: int, need: int, axis: int, option: int, limit: int) -> bool:
+    """Multiply the box at hand by one option of an axis; False when that is impossible or reaches `limit`."""
+    level, stride = state.level, ground.stride[axis]
+    length, price = level[2, axis], level[3, axis]
+    code = own // stride % ground.size[axis]
+    state.note[LENGTH] = length
+    if ground.total[axis] >= 0:
+        sign = whole(1 if option == ground.total[axis] or code == ground.total[axis] else -1)
+        part = spread(ground, state, length, (option - code) * stride, sign, need, limit - price)
+        if part < 0:
+            return False
+        price += part
+    else:
+        for e in range(ground.start[option], ground.start[option + 1]):
+            by = (ground.code[e] - code) * stride
+            part = spread(ground, state, length, by, whole(ground.sign[e]), need, limit - price)
+            if part < 0:
+                return False
+            price += part
+    level[2, axis + 1], level[3, axis + 1] = state.note[LENGTH], price
+    return True
+
+
+@inner
+def by_joining(ground: Ground, state: State, own: int, need: int, limit: int) -> int:
+    """The price of the cheapest box below `limit`, else `limit`; depth first, the choice is in `state.level`."""
+    level, axes = state.level, len(ground.size)
+    best, axis = limit, whole(0)
+    level[0, 0], level[3, 0] = 0, 0
+    while axis >= 0 and best > 0:
+        if axis == axes:
+            best = level[3, axis]
+            for x in range(axes):
+                level[5, x] = state.option[level[0, x] - 1]
+            axis -= 1
+            continue
+        at = level[0, axis]
+        bound = best - level[4, axis + 1]
+        if at == level[1, axis] or level[3, axis] + state.edge[at] >= bound:
+            axis -= 1
+            continue
+        level[0, axis] = at + 1
+        if join(ground, state, own, need, axis, whole(state.option[at]), bound):
+            axis += 1
+            if axis < axes:
+                level[0, axis] = level[1, axis - 1]
+    return best
+
+
+@inner
+def turn(ground: Ground, axis: int, code: int, other: int) -> int:
+    """Whether a code of an axis without sub-totals moves with another one (1) or against it (-1)."""
+    total = ground.total[axis]
+    return whole(1 if other == total or code == total else -1)
+
+
+@inner
+def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> int:
+    """As `by_joining`, for three axes without sub-totals: three loops, each cut short by what the rest costs."""
+    level, edge, option = state.level, state.edge, state.option
+    stride_one, stride_two = ground.stride[0], ground.stride[1]
+    code_one, code_two, code_three = own // stride_one, own // stride_two % ground.size[1], own % ground.size[2]
+    least_three, best = edge[level[1, 1]], limit
+    for one in range(level[1, 0]):
+        if edge[one] + level[4, 1] >= best:
+            break
+        by_one, turn_one = (option[one] - code_one) * stride_one, turn(ground, whole(0), code_one, option[one])
+        for two in range(level[1, 0], level[1, 1]):
+            price = edge[one] + edge[two]
+            if price + least_three >= best:
+                break
+            by_two = (option[two] - code_two) * stride_two
+            turn_two = turn(ground, whole(1), code_two, option[two]) * move
+            part = worth(ground, state, own + by_one + by_two, turn_one * turn_two, need)
+            if part < 0 or price + part + least_three >= best:
+                continue
+            price += part
+            for three in range(level[1, 1], level[1, 2]):
+                known = price + edge[three]
+                if known >= best:
+                    break
+                at, way = own + option[three] - code_three, turn(ground, whole(2), code_three, option[three])
+                part = worth(ground, state, at + by_one, way * turn_one * move, need)
+                if part < 0 or known + part >= best:
+                    continue
+                known += part
+                part = worth(ground, state, at + by_two, way * turn_two, need)
+                if part < 0 or known + part >= best:
+                    continue
+                known += part
+                part = worth(ground, state, at + by_one + by_two, way * turn_one * turn_two, need)
+                if part < 0 or known + part >= best:
+                    continue
+                best = known + part
+                level[5, 0], level[5, 1], level[5, 2] = option[one], option[two], option[three]
+                if best == 0:
+                    return best
+    return best
+
+
+@inner
+def cheapest_box(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> int:
+    """The price of the cheapest box below `limit` that moves a cell by `need`, else `limit`.
+
+    The choice is in `state.level`; `lay_out` writes its cells.
+    """
+    level, axes = state.level, len(ground.size)
+    for axis in range(axes):
+        if not list_options(ground, state, own, move, need, limit, whole(axis)):
+            return limit
+    level[4, axes] = 0
+    for axis in range(axes - 1, -1, -1):
+        level[4, axis] += level[4, axis + 1]
+    state.place[0], state.move[0] = own, move
+    level[2, 0] = 1
+    if axes == 3 and ground.total[0] >= 0 and ground.total[1] >= 0 and ground.total[2] >= 0:
+        return of_three(ground, state, own, move, need, limit)
+    return by_joining(ground, state, own, need, limit)
+
+
+@inner
+def lay_out(ground: Ground, state: State, own: int, move: int, need: int) -> None:
+    """Write the cells of the box that was chosen."""
+    state.place[0], state.move[0] = own, move
+    state.level[2, 0], state.level[3, 0] = 1, 0
+    for axis in range(len(ground.size)):
+        join(ground, state, own, need, whole(axis), state.level[5, axis], whole(INFINITE))
+
+
+@inner
+def add_box(ground: Ground, state: State, most: int) -> int:
+    """Move the cells of the box as far as they have room, at most by `most`; returns how far."""
+    by = most
+    for x in range(state.note[LENGTH]):
+        place = state.place[x]
+        room = ground.up[place] if state.move[x] > 0 else ground.down[place]
+        if room < INFINITE:
+            by = min(by, room - state.moved[place] * state.move[x])
+    for x in range(state.note[LENGTH]):
+        place = state.place[x]
+        if not state.seen[place]:
+            state.seen[place] = 1
+            state.touched[state.note[TOUCHED]] = place
+            state.note[TOUCHED] += 1
+        state.moved[place] += by * state.move[x]
+        state.cost[place] = 0
+    return by
+
+
+@inner
+def best_part(ground: Ground, state: State, own: int, move: int, left: int, limit: int, smallest: int) -> int:
+    """The part of what is left whose box costs least per unit, laid out; 0 where no part has a box below `limit`."""
+    part, chosen, least = left, whole(0), limit
+    while least > 0:
+        price = cheapest_box(ground, state, own, move, part, least)
+        if price < least:
+            chosen, least = part, price
+        if part <= smallest:
+            break
+        # a smaller part must be cheaper in proportion
+        smaller = max((part + 1) // 2, smallest)
+        if chosen > 0:
+            least = least * smaller // part
+        part = smaller
+    if chosen > 0:
+        lay_out(ground, state, own, move, chosen)
+    return chosen
+
+
+@inner
+def in_parts(ground: Ground, state: State, own: int, move: int, need: int, limit: int, parts: int) -> bool:
+    """Add boxes through a cell until it has moved by `need`: at most so many, each below `limit`."""
+    left = need
+    for number in range(parts):
+        if state.note[TOUCHED] + len(state.place) > len(state.touched):
+            return False
+        # the last parts must be large enough to come to an end
+        smallest = max(left // min(SMALLEST_PART, parts - number), 1)
+        if best_part(ground, state, own, move, left, limit, smallest) == 0:
+            return False
+        left -= add_box(ground, state, left)
+        if left == 0:
+            return True
+    return False
+
+
+@inner
+def sum_of_boxes(ground: Ground, state: State, requirement: int, limit: int, parts: int) -> bool:
+    """Boxes through a requirement's cell that together meet its need, in `state.moved`; False: none."""
+    own, move, need = whole(ground.own[requirement]), whole(ground.direction[requirement]), ground.need[requirement]
+    state.note[TOUCHED] = 0
+    if (ground.up[own] if move > 0 else ground.down[own]) < need:
+        return False
+    if in_parts(ground, state, own, move, need, limit, parts):
+        return True
+    forget_sum(state)
+    return False
+
+
+@inner
+def forget_sum(state: State) -> None:
+    """Clear the sum of boxes at hand."""
+    for x in range(state.note[TOUCHED]):
+        place = state.touched[x]
+        state.moved[place], state.seen[place] = 0, 0
+        state.cost[place] = 0 if state.hidden[place] else state.price[place]
+    state.note[TOUCHED] = 0
+
+
+@inner
+def price_of_sum(state: State) -> int:
+    """What the sum of boxes at hand costs."""
+    price = whole(0)
+    for x in range(state.note[TOUCHED]):
+        place = state.touched[x]
+        if state.moved[place] != 0 and not state.hidden[place]:
+            price += state.price[place]
+    return price

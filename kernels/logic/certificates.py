@@ -1,0 +1,405 @@
+"""Certificates of a pattern at work: the store, who leans on what, and how changes are taken back.
+
+A cell knows the certificates that lean on it by a chain through the entries; what is dropped stays there until the
+store is swept, and may be taken up again.
+"""
+
+from __future__ import annotations
+
+from ..layout import INFINITE
+from .box_sums import forget_sum, in_parts, price_of_sum, sum_of_boxes
+from .compile import inner, whole
+from .general_records import (
+    CERTIFICATES,
+    CHANGES,
+    COST,
+    ENTRIES,
+    FAILED,
+    FEW_PARTS,
+    HIDINGS,
+    LONG,
+    MOST_KNOWN,
+    MOST_PARTS,
+    TOUCHED,
+    WIDEST,
+    Ground,
+    State,
+)
+
+
+@inner
+def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> bool:
+    """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
+    room = ground.up[place] if amount > 0 else ground.down[place]
+    size = abs(amount)
+    if room >= INFINITE:
+        return True
+    if size == lead:
+        return room >= need
+    if size >= WIDEST or need >= WIDEST:
+        return False
+    return (need * size + lead - 1) // lead <= room
+
+
+@inner
+def proves(ground: Ground, state: State, entry: int, requirement: int) -> bool:
+    """Whether a certificate, scaled to a requirement's need (and reversed where that is asked), fits all rooms.
+
+    `entry` is the certificate's entry of the requirement's cell.
+    """
+    certificate, lead, need = state.owner[entry], state.amount[entry], ground.need[requirement]
+    way = 1 if (lead > 0) == (ground.direction[requirement] > 0) else -1
+    e, end = state.begin[certificate], state.begin[certificate + 1]
+    while e < end and scaled_fits(ground, whole(state.cell[e]), way * state.amount[e], abs(lead), need):
+        e += 1
+    return e == end
+
+
+@inner
+def stands(state: State, certificate: int) -> bool:
+    """Whether all cells of a certificate are suppressed."""
+    e, end = state.begin[certificate], state.begin[certificate + 1]
+    while e < end and state.hidden[state.cell[e]]:
+        e += 1
+    return e == end
+
+
+@inner
+def room_for(state: State, entries: int) -> bool:
+    """Whether the store takes one more certificate of so many entries; that it does not is noted."""
+    certificates, used = state.note[CERTIFICATES], state.note[ENTRIES]
+    fits = certificates + 1 < len(state.uses) and used + entries <= len(state.cell)
+    if not fits:
+        state.note[FAILED] = 1
+    return fits
+
+
+@inner
+def add_entry(state: State, place: int, amount: int) -> None:
+    """Append a cell to the certificate that is being written."""
+    at = state.note[ENTRIES]
+    state.cell[at], state.amount[at], state.owner[at] = place, amount, state.note[CERTIFICATES]
+    state.next[at] = state.head[place]
+    state.head[place] = at
+    state.note[ENTRIES] = at + 1
+
+
+@inner
+def close_certificate(state: State) -> int:
+    """End the certificate that is being written; returns its number."""
+    certificate = state.note[CERTIFICATES]
+    state.uses[certificate] = 0
+    state.begin[certificate + 1] = state.note[ENTRIES]
+    state.note[CERTIFICATES] = certificate + 1
+    return certificate
+
+
+@inner
+def keep_sum(state: State) -> int:
+    """The sum of boxes at hand as a new certificate, -1 where the store is full."""
+    if not room_for(state, state.note[TOUCHED]):
+        forget_sum(state)
+        return -1
+    for x in range(state.note[TOUCHED]):
+        place = state.touched[x]
+        if state.moved[place] != 0:
+            add_entry(state, place, state.moved[place])
+    forget_sum(state)
+    return close_certificate(state)
+
+
+@inner
+def keep_pooled(ground: Ground, state: State, circuit: int) -> int:
+    """A pooled circuit as a new certificate, -1 where the store is full."""
+    begin, end = ground.pool_start[circuit], ground.pool_start[circuit + 1]
+    if not room_for(state, end - begin):
+        return -1
+    for e in range(begin, end):
+        add_entry(state, whole(ground.pool_cell[e]), ground.pool_amount[e])
+    return close_certificate(state)
+
+
+@inner
+def set_proof(state: State, requirement: int, certificate: int) -> None:
+    """Let a requirement lean on a certificate (-1: on none), and write down what it leant on."""
+    former = state.proof[requirement]
+    at = state.note[CHANGES]
+    if at < len(state.changed):
+        state.changed[at], state.former[at] = requirement, former
+        state.note[CHANGES] = at + 1
+    else:
+        state.note[FAILED] = 1
+    if former >= 0:
+        state.uses[former] -= 1
+    if certificate >= 0:
+        state.uses[certificate] += 1
+    state.proof[requirement] = certificate
+
+
+@inner
+def share(ground: Ground, state: State, certificate: int, own: int) -> None:
+    """Give a certificate to all open requirements that it proves; a long one only to those of its own cell.
+
+    What leans on a long certificate has to be led anew whenever one of its many cells goes.
+    """
+    long = state.begin[certificate + 1] - state.begin[certificate] > LONG
+    for e in range(state.begin[certificate], state.begin[certificate + 1]):
+        if long and state.cell[e] != own:
+            continue
+        for way in range(2):
+            requirement = ground.asked[state.cell[e], way]
+            if requirement >= 0 and state.proof[requirement] < 0 and proves(ground, state, whole(e), requirement):
+                set_proof(state, whole(requirement), certificate)
+
+
+@inner
+def toggle(ground: Ground, state: State, place: int) -> None:
+    """Suppress a cell that is published, publish one that is suppressed, and write it down."""
+    at = state.note[HIDINGS]
+    if at < len(state.toggled):
+        state.toggled[at] = place
+        state.note[HIDINGS] = at + 1
+    else:
+        state.note[FAILED] = 1
+    flip(ground, state, place)
+
+
+@inner
+def flip(ground: Ground, state: State, place: int) -> None:
+    """As `toggle`, unwritten."""
+    if state.hidden[place]:
+        state.hidden[place] = 0
+        state.cost[place] = state.price[place]
+        state.note[COST] -= ground.weight[place]
+    else:
+        state.hidden[place] = 1
+        state.cost[place] = 0
+        state.note[COST] += ground.weight[place]
+
+
+@inner
+def hide(ground: Ground, state: State, certificate: int) -> None:
+    """Suppress the cells of a certificate."""
+    for e in range(state.begin[certificate], state.begin[certificate + 1]):
+        if not state.hidden[state.cell[e]]:
+            toggle(ground, state, whole(state.cell[e]))
+
+
+@inner
+def known_inside(ground: Ground, state: State, requirement: int) -> int:
+    """A certificate in the store, used or not, that stands and proves a requirement; -1: none among the latest."""
+    e = state.head[ground.own[requirement]]
+    for _ in range(MOST_KNOWN):
+        if e < 0:
+            break
+        certificate = whole(state.owner[e])
+        if proves(ground, state, whole(e), requirement) and stands(state, certificate):
+            return certificate
+        e = state.next[e]
+    return whole(-1)
+
+
+@inner
+def pooled_price(ground: Ground, state: State, circuit: int, limit: int) -> int:
+    """What a pooled circuit costs now, `limit` where that is not less."""
+    price = whole(0)
+    for e in range(ground.pool_start[circuit], ground.pool_start[circuit + 1]):
+        part = state.cost[ground.pool_cell[e]]
+        if part < 0 or price + part >= limit:
+            return limit
+        price += part
+    return price
+
+
+@inner
+def cheapest_pooled(ground: Ground, state: State, requirement: int, limit: int) -> int:
+    """The pooled circuit of a requirement that costs least, below `limit`; -1: none."""
+    best, found = limit, whole(-1)
+    for at in range(ground.pool_first[requirement], ground.pool_first[requirement + 1]):
+        price = pooled_price(ground, state, whole(ground.pool_of[at]), best)
+        if price < best:
+            best, found = price, whole(ground.pool_of[at])
+            if best == 0:
+                break
+    return found
+
+
+@inner
+def lay_certificate(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
+    """A certificate, scaled to a requirement's need, as the sum at hand; False where it does not fit in whole units."""
+    own, begin, end = ground.own[requirement], state.begin[certificate], state.begin[certificate + 1]
+    lead = whole(0)
+    for e in range(begin, end):
+        if state.cell[e] == own:
+            lead = state.amount[e]
+    if lead == 0 or end - begin + len(state.place) > len(state.touched):
+        return False
+    times = (ground.need[requirement] + abs(lead) - 1) // abs(lead)
+    times = times if (lead > 0) == (ground.direction[requirement] > 0) else -times
+    state.note[TOUCHED] = 0
+    for e in range(begin, end):
+        place, by = state.cell[e], times * state.amount[e]
+        if abs(by) > (ground.up[place] if by > 0 else ground.down[place]):
+            forget_sum(state)
+            return False
+        state.touched[state.note[TOUCHED]] = place
+        state.note[TOUCHED] += 1
+        state.moved[place], state.seen[place] = by, 1
+    return True
+
+
+@inner
+def patched(ground: Ground, state: State, certificate: int, requirement: int, limit: int) -> bool:
+    """A certificate of which some cells are published, with boxes that take these cells back, as the sum at hand."""
+    if certificate < 0 or not lay_certificate(ground, state, certificate, requirement):
+        return False
+    state.cost[ground.own[requirement]] = -1  # it has to move as it does
+    for e in range(state.begin[certificate], state.begin[certificate + 1]):
+        place = whole(state.cell[e])
+        by = state.moved[place]
+        if state.hidden[place] or by == 0:
+            continue
+        move = whole(-1 if by > 0 else 1)
+        if not in_parts(ground, state, place, move, abs(by), limit, whole(FEW_PARTS)):
+            forget_sum(state)
+            return False
+    return True
+
+
+@inner
+def certify_inside(ground: Ground, state: State, requirement: int, former: int) -> bool:
+    """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` patched, or new."""
+    certificate = known_inside(ground, state, requirement)
+    if certificate < 0:
+        pooled = cheapest_pooled(ground, state, requirement, whole(1))
+        if pooled >= 0:
+            certificate = keep_pooled(ground, state, pooled)
+        elif patched(ground, state, former, requirement, whole(1)) or sum_of_boxes(
+            ground, state, requirement, whole(1), whole(FEW_PARTS)
+        ):
+            certificate = keep_sum(state)
+    if certificate < 0:
+        return False
+    set_proof(state, requirement, certificate)
+    return True
+
+
+@inner
+def certify(ground: Ground, state: State, requirement: int, former: int) -> bool:
+    """Let an open requirement lean on the cheapest certificate, suppress its cells, and share it. False: none."""
+    certificate = known_inside(ground, state, requirement)
+    if certificate < 0:
+        certificate = priced(ground, state, requirement, former)
+    if certificate < 0:
+        return False
+    hide(ground, state, certificate)
+    set_proof(state, requirement, certificate)
+    share(ground, state, certificate, whole(ground.own[requirement]))
+    return True
+
+
+@inner
+def priced(ground: Ground, state: State, requirement: int, former: int) -> int:
+    """The cheapest of a new sum of boxes, the pooled circuits and `former` patched, as a certificate; -1: none.
+
+    A long certificate that can be patched is not compared with a new one, which would take many times as long.
+    """
+    dear = whole(INFINITE)
+    price, patch = dear, dear
+    if patched(ground, state, former, requirement, dear):
+        patch = price_of_sum(state)
+        if patch == 0 or state.note[TOUCHED] > LONG:
+            return keep_sum(state)
+        forget_sum(state)
+    if sum_of_boxes(ground, state, requirement, dear, whole(MOST_PARTS)):
+        price = price_of_sum(state)
+    pooled = cheapest_pooled(ground, state, requirement, min(price, patch))
+    if pooled < 0 and price <= patch:
+        return keep_sum(state) if price < dear else whole(-1)
+    forget_sum(state)
+    if pooled >= 0:
+        return keep_pooled(ground, state, pooled)
+    patched(ground, state, former, requirement, dear)
+    return keep_sum(state)
+
+
+@inner
+def in_use(state: State, place: int) -> bool:
+    """Whether a certificate that something leans on moves a cell."""
+    e = state.head[place]
+    while e >= 0 and state.uses[state.owner[e]] == 0:
+        e = state.next[e]
+    return e >= 0
+
+
+@inner
+def take_back(ground: Ground, state: State, mark: tuple[int, int, int]) -> None:
+    """Undo what was written down since a mark: certificates, proofs and cells."""
+    certificates, changes, hidings = mark
+    for at in range(state.note[CHANGES] - 1, changes - 1, -1):
+        requirement, former = state.changed[at], state.former[at]
+        now = state.proof[requirement]
+        if now >= 0:
+            state.uses[now] -= 1
+        if former >= 0:
+            state.uses[former] += 1
+        state.proof[requirement] = former
+    for at in range(state.note[HIDINGS] - 1, hidings - 1, -1):
+        flip(ground, state, whole(state.toggled[at]))
+    for e in range(state.note[ENTRIES] - 1, state.begin[certificates] - 1, -1):
+        state.head[state.cell[e]] = state.next[e]
+    state.note[ENTRIES] = state.begin[certificates]
+    state.note[CERTIFICATES], state.note[CHANGES], state.note[HIDINGS] = certificates, changes, hidings
+
+
+@inner
+def here(state: State) -> tuple[int, int, int]:
+    """A mark for `take_back`."""
+    return state.note[CERTIFICATES], state.note[CHANGES], state.note[HIDINGS]
+
+
+@inner
+def sweep(state: State) -> None:
+    """Throw away the certificates that nothing leans on; the logs begin anew."""
+    entries, kept = whole(0), whole(0)
+    for certificate in range(state.note[CERTIFICATES]):
+        begin, end = state.begin[certificate], state.begin[certificate + 1]
+        if state.uses[certificate] == 0:
+            continue
+        state.renamed[certificate] = kept
+        state.begin[kept], state.uses[kept] = entries, state.uses[certificate]
+        for e in range(begin, end):
+            state.cell[entries], state.amount[entries] = state.cell[e], state.amount[e]
+            entries += 1
+        kept += 1
+    state.begin[kept] = entries
+    state.note[CERTIFICATES], state.note[ENTRIES] = kept, entries
+    state.note[CHANGES], state.note[HIDINGS] = 0, 0
+    for requirement in range(len(state.proof)):
+        if state.proof[requirement] >= 0:
+            state.proof[requirement] = state.renamed[state.proof[requirement]]
+    chain(state)
+
+
+@inner
+def chain(state: State) -> None:
+    """Chain the entries of every cell anew."""
+    for x in range(len(state.head)):
+        state.head[x] = -1
+    for certificate in range(state.note[CERTIFICATES]):
+        for e in range(state.begin[certificate], state.begin[certificate + 1]):
+            state.owner[e] = certificate
+            state.next[e] = state.head[state.cell[e]]
+            state.head[state.cell[e]] = e
+
+
+@inner
+def sweep_in_time(state: State) -> None:
+    """Sweep when a store or a log is more than half full."""
+    if (
+        2 * state.note[ENTRIES] > len(state.cell)
+        or 2 * state.note[CERTIFICATES] > len(state.uses)
+        or 2 * state.note[CHANGES] > len(state.changed)
+        or 2 * state.note[HIDINGS] > len(state.toggled)
+    ):
+        sweep(state)
