@@ -247,6 +247,10 @@ class GeneralCpu:
         known = self.no_genes(len(patterns)) if genes is None else _copied(genes)
         return self._run(PROVE, _bytes(patterns), known, self._jobs(len(patterns)))
 
+    def prove(self, patterns: Bools, genes: Genes) -> Bools:
+        """As `safe`; the certificates that are found are written to `genes`."""
+        return self._run(PROVE, _bytes(patterns), genes, self._jobs(len(patterns)))
+
     def destroy(self, patterns: Bools, genes: Genes, seeds: ArrayLike, strength: ArrayLike) -> Bools:
         """The patterns with up to `strength` cells published, which certificates have in common."""
         ruined, plan = _bytes(patterns), np.stack([np.asarray(strength, np.int64)] * 3, axis=1)
