@@ -11,7 +11,6 @@ COMMANDS = {
     "history": "bench.history",
     "papers": "bench.papers.command",
     "peers": "bench.peers",
-    "python-share": "bench.python_share",
     "report": "bench.report",
     "scale": "bench.scale",
     "share": "bench.share",

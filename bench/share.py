@@ -2,8 +2,8 @@
 
     python -m bench share --json FILE [--kind NAME] [--seed 1] [--population 256 --population 4096] [--seconds 15]
 
-Evolution and prover are counted apart, each by the CPU clock of its own thread; evolution gets one thread. If a device
-took no time at all for the operations, evolution would be faster by at most 1 / (1 - share) (Amdahl).
+Evolution and prover are counted apart, each by the CPU clock of its own thread; with two processors each has one. If a
+device took no time at all for the operations, evolution would be faster by at most 1 / (1 - share) (Amdahl).
 """
 
 from __future__ import annotations
@@ -17,11 +17,8 @@ from typing import Any
 
 from bench.kinds import KINDS
 from gpuga.context import Clock, Context
-from gpuga.evolution.kernels import kernels_of
-from gpuga.evolution.run import Run
-from gpuga.lp.choice import choose
+from gpuga.evolution.circuits import prepared
 from gpuga.parameters import CircuitsParameters
-from gpuga.problem.problem import problem_for
 
 
 class Timed:
@@ -69,10 +66,9 @@ def main(arguments: list[str]) -> int:
 def measured(kind: str, seed: int, population: int, seconds: float) -> dict[str, Any]:
     """One run."""
     table = KINDS[kind].make(seed)
-    context = Context(solver=choose("highs").solver, clock=Clock(seconds))
-    problem = problem_for(table, False, context.clock)
-    kernels = Timed(kernels_of(problem, context, threads=1))
-    run = Run(problem, kernels, context, CircuitsParameters(population=population))
+    run = prepared(table, Context(clock=Clock(seconds)), CircuitsParameters(population=population), Timed)
+    kernels = run.kernels
+    assert isinstance(kernels, Timed)
     begun = time.thread_time()
     run.go()
     return {

@@ -76,7 +76,7 @@ class CircuitsParameters(EvolutionParameters, method="circuits"):
     )
     population: int = parameter(256, _POPULATION, metavar="N")
     selection: str | None = parameter(None, _SELECTION, choices=SELECTIONS, unset="tournament of two")
-    replacement: str | None = parameter(None, _REPLACEMENT, choices=(*REPLACEMENTS, "dissimilar"), unset="dissimilar")
+    replacement: str | None = parameter(None, _REPLACEMENT, choices=REPLACEMENTS, unset="by cost and dissimilarity")
     without: tuple[str, ...] = parameter(
         (), "Ingredients to switch off, to measure what each contributes.", choices=INGREDIENTS, python_only=True
     )

@@ -20,16 +20,12 @@ from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import plain
 from gpuga.context import GRACE, Clock, Context
 from gpuga.errors import Infeasible, InputError, OutOfTime
-from gpuga.evolution import circuits_ga
 from gpuga.evolution import ordering_ga as ordering_ga_module
+from gpuga.evolution.deap_toolbox import Bits
 from gpuga.evolution.engine import begin, evolve, new_toolbox
-from gpuga.evolution.individual import Individual
 from gpuga.evolution.ordering_ga import ordering_ga
 from gpuga.evolution.orderings import evaluator_of
 from gpuga.evolution.stopping import Stop
-from gpuga.heuristics.table_search import TableSearch
-from gpuga.lp.highs import HighsSession
-from gpuga.lp.solver import Answer
 from gpuga.methods import METHODS, find_method
 from gpuga.parameters import OrderingGaParameters, StopParameters
 from gpuga.problem.general import GeneralProblem, requirements_of
@@ -218,15 +214,6 @@ def test_orderings_keep_time_back_for_completing_the_best(table: Table, monkeypa
     assert seen[0].left() < 0.96 * clock.left()
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
-def test_seeds_are_mixed_only_as_far_as_the_time_allows(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(circuits_ga, "QUICKLY_MIXED", 0)
-    monkeypatch.setattr(circuits_ga, "MIXING", share)
-    table = some_tables()[1]
-    found = gpuga.protect(table, "circuits", clock=Clock(1000.0), options={"generations": 1, "population": 20})
-    assert found.audit.safe
-
-
 class Looked(Clock):
     """A clock without an end that counts the looks at it."""
 
@@ -285,7 +272,7 @@ def test_a_generation_that_the_end_of_the_time_catches_is_left_out() -> None:
     def late(population: Sequence[object]) -> list[object]:
         raise OutOfTime("no time")
 
-    one = Individual([0])
+    one = Bits([0])
     one.fitness.values = (7,)
     toolbox = new_toolbox()
     toolbox.register("vary", late)
@@ -343,24 +330,6 @@ def test_a_first_pattern_has_the_time_of_grace_as_well() -> None:
     assert Clock().graced().left() == float("inf")
     clock.interrupt()
     assert clock.graced().expired()
-
-
-def test_a_local_search_asks_its_programs_for_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[float] = []
-    solve = HighsSession.solve
-
-    def watched(self: HighsSession, seconds: float = float("inf")) -> Answer:
-        asked.append(seconds)
-        return solve(self, seconds)
-
-    table = some_tables()[2]
-    cover = Cover(table, requirements_of(table, False), Context())
-    cover.by_lp(range(len(cover.tasks)))
-    leans = [c[0][~table.forced[c[0]]].astype(np.int64) for c in cover.circuit if c is not None]
-    monkeypatch.setattr(HighsSession, "solve", watched)
-    TableSearch(table, cover.tasks, leans, 1).run(20, Looked())
-    assert asked
-    assert max(asked) <= 500.0
 
 
 def test_changes_for_groups_take_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from gpuga.bounds.small_instance import small, solve_small
 from gpuga.context import Context
 from gpuga.errors import InputError
 from gpuga.evolution import checkpoint
+from gpuga.evolution.breeding import Kernels
 from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.run import Run
@@ -57,6 +59,14 @@ def _circuits(table: Table, context: Context, parameters: CircuitsParameters, se
     run = Run(problem, kernels_of(problem, context), context, parameters, settings)
     run.go()
     return run.found()
+
+
+def prepared(
+    table: Table, context: Context, parameters: CircuitsParameters, watched: Callable[[Kernels], Kernels]
+) -> Run:
+    """A run that is not begun, with its operations watched by somebody, such as a measurement."""
+    problem = problem_for(table, context.strict, context.clock)
+    return Run(problem, watched(kernels_of(problem, context)), context, parameters)
 
 
 def _settled(problem: TwoWayProblem, context: Context, parameters: CircuitsParameters) -> tuple[bool, Found]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from typing import Any
 
 import numpy as np
 from deap import base, tools
 
 from gpuga.errors import InputError, OutOfTime, printable
-from gpuga.evolution.individual import assign, same_genes, whole_group
+from gpuga.evolution.individual import assign, whole_group
 from gpuga.evolution.population import Population
 from gpuga.evolution.selection import costs_of
 from gpuga.evolution.stopping import Stop
@@ -59,9 +60,7 @@ def with_operators(toolbox: base.Toolbox, operators: Mapping[str, Callable[..., 
     return toolbox
 
 
-def begin(
-    population: Sequence[Any], toolbox: base.Toolbox, similar: Callable[[Any, Any], bool] = same_genes
-) -> Evolution:
+def begin(population: Sequence[Any], toolbox: base.Toolbox, similar: Callable[[Any, Any], bool] = eq) -> Evolution:
     """Evaluate the first population."""
     group = population if isinstance(population, Population) else list(population)
     run = Evolution(group, tools.HallOfFame(HALL, similar))

@@ -1,7 +1,6 @@
 """Whom offspring replace: a toolbox's `replace(population, offspring)`.
 
-Herrington's three are named as in the paper; `dissimilar` ranks by cost and by how different an individual's
-circuits are, so that one family does not fill the population.
+They are named as in Herrington's paper; `circuits` has its own, which also looks at how different patterns are.
 """
 
 from __future__ import annotations
@@ -12,16 +11,10 @@ from typing import Any
 import numpy as np
 
 from gpuga.errors import InputError, printable
-from gpuga.evolution.crossover import nearest
-from gpuga.evolution.individual import Individual
 from gpuga.evolution.selection import costs_of
 from gpuga.kernels.random import Stream
-from gpuga.table.table import Ints
 
 TOURNAMENT = 3
-REFERENCES = 16
-ELITE = 0.1
-"""Share of a population that survives by cost alone."""
 
 
 def elite(population: Sequence[Any], offspring: Sequence[Any]) -> list[Any]:
@@ -56,28 +49,7 @@ def similar(
     return survivors
 
 
-def distinct(individuals: Sequence[Individual], costs: Ints) -> Ints:
-    """Positions by rising cost, the first of each cost before all others (equal costs: likely one pattern)."""
-    order = np.argsort(costs, kind="stable")
-    repeated = np.zeros(len(order), bool)
-    repeated[1:] = costs[order[1:]] == costs[order[:-1]]
-    return np.concatenate([order[~repeated], order[repeated]])
-
-
-def dissimilar(population: Sequence[Individual], offspring: Sequence[Individual], stream: Stream) -> list[Individual]:
-    """The best by rank of cost plus rank of dissimilarity; a tenth survives by cost alone."""
-    both = [*population, *offspring]
-    costs = costs_of(both)
-    size, order = len(population), distinct(both, costs)
-    genes = np.stack([both[z].genes for z in order])
-    reference = np.concatenate([[0], stream.integers(0, len(order), REFERENCES)])
-    apart = nearest(genes, genes[reference])
-    rank = np.arange(len(order)) + np.argsort(np.argsort(-apart, kind="stable"), kind="stable") // 2
-    rank[: max(1, int(ELITE * size))] = -1
-    return [both[order[z]] for z in np.argsort(rank, kind="stable")[:size]]
-
-
-REPLACEMENTS = ("elite", "kill", "similar", "dissimilar")
+REPLACEMENTS = ("elite", "kill", "similar")
 
 
 def find_replacement(
@@ -88,7 +60,6 @@ def find_replacement(
         "elite": elite,
         "kill": lambda population, offspring: kill_tournament(population, offspring, stream),
         "similar": lambda population, offspring: similar(population, offspring, stream, distance),
-        "dissimilar": lambda population, offspring: dissimilar(population, offspring, stream),
     }
     if name not in made:
         raise InputError(

@@ -108,7 +108,7 @@ class Run:
         wanted, stream = self.parameters, breeder.stream
         if wanted.selection is not None:
             toolbox.register("select", find_selection(wanted.selection), stream=stream)
-        if wanted.replacement in ("elite", "kill", "similar"):
+        if wanted.replacement is not None:
             toolbox.register("survive", find_replacement(wanted.replacement, stream, cells_apart))
         toolbox.register("vary", self._vary)
         toolbox.register("replace", self._replace)

@@ -1,7 +1,7 @@
 """Who mates with whom: selections that a toolbox's `select(individuals, k)` can be.
 
-All draw from a stream of their own, never from the global generator that DEAP's selections use. Herrington's three
-are named as in the paper; `dissimilar` is the one its author wished for.
+All draw from a stream of their own, never from the global generator that DEAP's selections use. They are named as in
+Herrington's paper.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from gpuga.errors import InputError, printable
-from gpuga.evolution.individual import Individual
 from gpuga.evolution.population import Population
 from gpuga.kernels.random import Stream
 from gpuga.table.table import Ints
 
 TOURNAMENT = 3
-CANDIDATES = 4
 
 Select = Callable[[Sequence[Any], int], list[Any]]
 
@@ -52,19 +50,6 @@ def tournament(individuals: Sequence[Any], k: int, stream: Stream, size: int = T
     return [individuals[z] for z in won]
 
 
-def dissimilar(individuals: Sequence[Individual], k: int, stream: Stream) -> list[Individual]:
-    """Pairs (taker, giver): the taker by tournament, the giver the one of a few with the most other circuits."""
-    pairs = (k + 1) // 2
-    takers = tournament(individuals, pairs, stream, 2)
-    genes = np.stack([individual.genes for individual in individuals])
-    own = np.stack([individual.genes for individual in takers])
-    drawn = stream.integers(0, len(individuals), pairs * CANDIDATES).reshape(pairs, CANDIDATES)
-    different = np.stack([(genes[drawn[:, c]] != own).sum(1) for c in range(CANDIDATES)], axis=1)
-    givers = drawn[np.arange(pairs), np.argmax(different, axis=1)]
-    chosen = [one for pair in zip(takers, givers.tolist(), strict=True) for one in (pair[0], individuals[pair[1]])]
-    return chosen[:k]
-
-
 def portfolio_selection(individuals: Sequence[Any], k: int, stream: Stream) -> list[Any]:
     """Herrington's probabilistic mixture of selections, drawn anew: roulette 45 %, tournament 45 %, elite 10 %."""
     draw = float(stream.uniform(1)[0])
@@ -77,7 +62,6 @@ SELECTIONS: dict[str, Callable[..., list[Any]]] = {
     "elite": lambda individuals, k, stream: elite(individuals, k),
     "roulette": roulette,
     "tournament": tournament,
-    "dissimilar": dissimilar,
 }
 
 

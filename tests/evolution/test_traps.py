@@ -10,8 +10,9 @@ from deap import base, creator, tools
 
 import gpuga
 from gpuga.errors import GpugaError
+from gpuga.evolution.deap_toolbox import Bits
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.individual import Cost, Individual, assign
+from gpuga.evolution.individual import Cost, assign
 from gpuga.table.table import Table
 
 SHORT = {"generations": 2, "population": 16}
@@ -32,33 +33,33 @@ def test_a_short_map_result_is_refused_instead_of_shrinking_the_population() -> 
     toolbox = new_toolbox()
     toolbox.register("evaluate", lambda group: [(1,)] * (len(group) - 1))
     with pytest.raises(GpugaError, match="2 results for 3 individuals"):
-        assign(toolbox, [Individual([z]) for z in range(3)])
+        assign(toolbox, [Bits([z]) for z in range(3)])
 
 
 def test_the_whole_group_goes_to_evaluate_in_one_call() -> None:
     calls = []
     toolbox = new_toolbox()
     toolbox.register("evaluate", lambda group: calls.append(len(group)) or [(1,)] * len(group))
-    assert assign(toolbox, [Individual([z]) for z in range(5)]) == 5
+    assert assign(toolbox, [Bits([z]) for z in range(5)]) == 5
     assert calls == [5]
 
 
 def test_two_point_crossover_does_not_alias() -> None:
-    one, two = Individual([1, 2, 3, 4, 5, 6]), Individual([11, 12, 13, 14, 15, 16])
+    one, two = Bits([1, 2, 3, 4, 5, 6]), Bits([11, 12, 13, 14, 15, 16])
     before = random.getstate()
     tools.cxTwoPoint(one, two)
     random.setstate(before)
-    together = sorted([*one.genes.tolist(), *two.genes.tolist()])
+    together = sorted([*one, *two])
     assert together == [1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16]
 
 
 def test_a_clone_shares_nothing_with_its_original() -> None:
-    one = Individual([1, 2, 3])
+    one = Bits([1, 2, 3])
     one.fitness.values = (5,)
     twin = base.Toolbox().clone(one)
     twin[0] = 9
     del twin.fitness.values
-    assert one.genes.tolist() == [1, 2, 3]
+    assert list(one) == [1, 2, 3]
     assert one.fitness.values == (5,)
 
 

@@ -1,0 +1,75 @@
+"""Operators take and give whole populations of safe patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpuga
+from gpuga.context import Clock, Context
+from gpuga.evolution.breeding import Breeder
+from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.kernels import kernels_of
+from gpuga.evolution.population import Population
+from gpuga.evolution.run import prices_of
+from gpuga.kernels.random import Stream
+from gpuga.problem.problem import problem_for
+from gpuga.table.generate import herrington, smith3d
+from gpuga.table.table import Table
+
+TABLES = (herrington(14, 14, 0.05, 2), smith3d((5, 5, 4), 0.06, 0.1, 2))
+
+
+def breeder_of(table: Table, size: int = 12, clock: Clock | None = None) -> Breeder:
+    problem = problem_for(table)
+    breeder = Breeder(kernels_of(problem, Context()), Stream(3, 1), size, clock=clock or Clock())
+    weight = problem.weight.ravel()
+    breeder.price([prices_of(weight, np.zeros(len(weight)))], problem.candidate.ravel())
+    return breeder
+
+
+def all_safe(table: Table, population: Population) -> bool:
+    problem = problem_for(table)
+    patterns = (
+        problem.pattern((m.suppressed & ~problem.forced.ravel()).reshape(problem.weight.shape)) for m in population
+    )
+    return all(gpuga.audit(table, pattern, intervals=False).safe for pattern in patterns)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["two-way", "3-D"])
+def test_every_operator_gives_safe_patterns(table: Table) -> None:
+    breeder = breeder_of(table)
+    population = breeder.newcomers(12)
+    children = [breeder.mate(breeder.select(population, 12)), breeder.mutate(population), breeder.newcomers(3)]
+    assert all(all_safe(table, group) for group in [population, *children])
+    assert len(children[1]) >= 1
+    assert len(children[2]) == 3
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["two-way", "3-D"])
+def test_survivors_are_different_and_hold_the_best(table: Table) -> None:
+    breeder = breeder_of(table, 8)
+    population, offspring = breeder.newcomers(8), breeder.newcomers(20)
+    left = breeder.survive(population, offspring)
+    assert len(left) == len(set(left.digests.tolist())) <= 8
+    assert left.costs.min() == min(population.costs.min(), offspring.costs.min())
+
+
+def test_a_user_pattern_is_completed_not_replaced() -> None:
+    breeder, problem = breeder_of(TABLES[0]), problem_for(TABLES[0])
+    nothing = breeder.kernels.pack(np.zeros((2, problem.weight.size), bool))
+    assert all_safe(TABLES[0], breeder.newcomers(2, nothing))
+
+
+def test_generations_get_smaller_where_time_is_short() -> None:
+    breeder = breeder_of(TABLES[0], 64, Clock(0.05))
+    toolbox = new_toolbox()
+    for name in ("select", "mate", "mutate", "newcomers"):
+        toolbox.register(name, getattr(breeder, name))
+    breeder.vary(breeder.newcomers(8), toolbox)
+    assert breeder.share < 1
+
+
+def test_the_same_stream_gives_the_same_children() -> None:
+    first, second = (breeder_of(TABLES[0]).newcomers(10) for _ in range(2))
+    assert first.digests.tolist() == second.digests.tolist()
