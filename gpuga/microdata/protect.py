@@ -17,7 +17,7 @@ from gpuga.errors import GpugaError
 from gpuga.microdata.problem import Problem, Recoding
 from gpuga.microdata.recount import recount, recount_as_known
 from gpuga.microdata.relaxed import RecodingBound
-from gpuga.microdata.search import SEARCHES, Evaluator
+from gpuga.microdata.search import SEARCHES, RecodingEvaluator
 from gpuga.microdata.suppression import Suppressed, suppress
 from gpuga.microdata.unsafe import minucs, unsafe_words
 
@@ -143,7 +143,7 @@ def protect_records(
     clock, limit = context.clock, _limit(problem, parameters)
     before = clock.spent()
     context.progress.stage("search", total=limit)
-    evaluator = Evaluator(
+    evaluator = RecodingEvaluator(
         problem,
         evaluations=limit,
         clock=clock,
@@ -192,7 +192,7 @@ def _limit(problem: Problem, parameters: MicrodataParameters) -> int:
 
 
 def _finish(
-    problem: Problem, evaluator: Evaluator, parameters: MicrodataParameters, clock: Clock, progress: Progress
+    problem: Problem, evaluator: RecodingEvaluator, parameters: MicrodataParameters, clock: Clock, progress: Progress
 ) -> tuple[Recoding, Suppressed]:
     """The recoding that is cheapest once its suppressions satisfy a re-count, among the best of the search.
 
