@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Root(Protocol):
-    """Cuts over a table that bound the cost of its safe patterns, and can be told to the checker of proofs."""
+    """Cuts over a table that bound the cost of its safe patterns; the checker of proofs can derive them again."""
 
     @property
     def table(self) -> Table:
         """The table, as the attacker is judged on it."""
 
-    def said(self) -> list[list[Any]]:
-        """The cuts that the bound leans on, in the words of the checker."""
+    def derivations(self) -> list[list[Any]]:
+        """How the cuts behind the bound are derived, for the checker of proofs."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The bound of a proof: cuts restated in the words of the checker, with multipliers that add up exactly.
+"""The bound of a proof: cuts as the checker derives them, with multipliers that add up exactly.
 
 Cuts carry how they were made (see `Cuts` in `gpuga/verify.py`). The checker's own functions make the inequalities
 again, a linear program over these proposes multipliers, and what they prove is computed in integers. So the bound of a
@@ -16,7 +16,7 @@ from math import lcm
 import numpy as np
 
 from gpuga import verify
-from gpuga.bounds.separators.words import Said
+from gpuga.bounds.separators.derivations import Derivation
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows
 from gpuga.protection import Bound
@@ -41,20 +41,20 @@ def restated_bound(table: Table, bound: Bound | None, model: AttackerModel) -> R
         return None
     level = "level" if bound.root.table.scale == table.scale else "whole level"
     position = _positions(table)
-    said = [_renamed(each, level, position) for each in bound.root.said()]
-    return restated(table, said, model.strict, model.whole)
+    derived = [_renamed(each, level, position) for each in bound.root.derivations()]
+    return restated(table, derived, model.strict, model.whole)
 
 
-def _renamed(said: Said, level: str, position: Ints) -> Said:
+def _renamed(derived: Derivation, level: str, position: Ints) -> Derivation:
     """The same cut with equations counted as the checker does, over levels in the units that they were made in."""
-    match said:
+    match derived:
         case ["level", cell, way, lines, y]:
             return [level, cell, way, *_in_order(position[lines], y)]
         case ["alone", cell, lines, y]:
             return ["alone", cell, *_in_order(position[lines], y)]
         case ["half", lowered, several]:
             return ["half", lowered, [_renamed(each, level, position) for each in several]]
-    return [*said[:-1], _renamed(said[-1], level, position)]
+    return [*derived[:-1], _renamed(derived[-1], level, position)]
 
 
 def _in_order(lines: Ints, y: list[int]) -> tuple[list[int], list[int]]:
@@ -79,12 +79,12 @@ def _lines(table: Table) -> list[verify.Line]:
     return list(zip(entries, _exact(lines.rhs, table.scale), strict=True))
 
 
-def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = False) -> Restated | None:
+def restated(table: Table, derived: Sequence[Derivation], strict: bool, whole: bool = False) -> Restated | None:
     """The bound that some cuts prove; None where it is nothing."""
-    if not said:
+    if not derived:
         return None
     cuts = verify.Cuts(checked_table(table), strict, whole)
-    made = [cuts.checked(each) for each in said]
+    made = [cuts.checked(each) for each in derived]
     rows = [(row, rhs) for row, rhs, _ in made]
     free, weight = sorted(cuts.free), cuts.table.weight
     scale = lcm(*(w.denominator for w in weight))
@@ -100,7 +100,7 @@ def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = Fal
         return None
     kept: list[object] = [
         [factor, each, figure, rhs]
-        for factor, each, (_, rhs, figure) in zip(times, said, made, strict=True)
+        for factor, each, (_, rhs, figure) in zip(times, derived, made, strict=True)
         if factor > 0
     ]
     last: list[object] = [
