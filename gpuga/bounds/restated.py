@@ -80,7 +80,11 @@ def _lines(table: Table) -> list[verify.Line]:
 
 
 def restated(table: Table, derived: Sequence[Derivation], strict: bool, whole: bool = False) -> Restated | None:
-    """The bound that some cuts prove; None where it is nothing."""
+    """The lower bound that cuts `a x >= b` prove, as the lines of a proof; None where it is 0.
+
+    With multipliers m of the cuts and caps z of the cells, `sum(m a) - z <= weight` in every cell, and
+    `sum(m b) - sum(z)` is the bound. All of these are integers in units of `1/(scale * DENOMINATOR)`.
+    """
     if not derived:
         return None
     cuts = verify.Cuts(checked_table(table), strict, whole)
@@ -90,27 +94,25 @@ def restated(table: Table, derived: Sequence[Derivation], strict: bool, whole: b
     scale = lcm(*(w.denominator for w in weight))
     proposed = _proposed(rows, free, [float(weight[c]) for c in free])
     times = [int(y * DENOMINATOR * scale) // max(rhs, 1) for y, (_, rhs) in zip(proposed, rows, strict=True)]
-    load: dict[int, int] = {}
-    for factor, (row, _) in zip(times, rows, strict=True):
-        for cell, k in row.items():
-            load[cell] = load.get(cell, 0) + factor * k
+    load = _load(rows, times)
     caps = {c: over for c in sorted(load) if (over := load[c] - int(weight[c] * scale) * DENOMINATOR) > 0}
     total = sum(factor * rhs for factor, (_, rhs) in zip(times, rows, strict=True)) - sum(caps.values())
     if total <= 0:
         return None
-    kept: list[object] = [
-        [factor, each, figure, rhs]
-        for factor, each, (_, rhs, figure) in zip(times, derived, made, strict=True)
-        if factor > 0
-    ]
-    last: list[object] = [
-        DENOMINATOR,
-        sum(times),
-        list(caps),
-        list(caps.values()),
-        str(Fraction(total, scale * DENOMINATOR)),
-    ]
+    used = ((factor, each, figure, rhs) for factor, each, (_, rhs, figure) in zip(times, derived, made, strict=True))
+    kept: list[object] = [list(line) for line in used if line[0] > 0]
+    bound = str(Fraction(total, scale * DENOMINATOR))
+    last: list[object] = [DENOMINATOR, sum(times), list(caps), list(caps.values()), bound]
     return Restated(kept, last, verify.lower_bound(cuts.table, cuts, kept, last))
+
+
+def _load(rows: list[tuple[dict[int, int], int]], times: list[int]) -> dict[int, int]:
+    """What the rows, each taken so many times, add up to in every cell."""
+    load: dict[int, int] = {}
+    for factor, (row, _) in zip(times, rows, strict=True):
+        for cell, k in row.items():
+            load[cell] = load.get(cell, 0) + factor * k
+    return load
 
 
 def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: list[float]) -> list[float]:
