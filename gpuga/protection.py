@@ -42,6 +42,13 @@ class Bound:
     root: Root | None = field(default=None, compare=False, repr=False)
 
 
+def relative_gap(cost: int, lower_bound: int | Fraction) -> float | None:
+    """`(cost - lower_bound) / lower_bound`; None where a bound of 0 stands against a cost."""
+    if cost <= lower_bound:
+        return 0.0
+    return float(Fraction(cost) / Fraction(lower_bound) - 1) if lower_bound > 0 else None
+
+
 @dataclass(frozen=True)
 class Found:
     """What a method returns: a pattern (bool[n], primaries included) and how it was found.

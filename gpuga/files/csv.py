@@ -124,7 +124,7 @@ def parse_csv(text: str, path: Path, reading: Reading) -> Table:
 def write_csv(table: Table, path: str | Path) -> None:
     """A table with dimensions as a long CSV file; columns that say nothing are left out."""
     names, columns = table_columns(table)
-    write_rows(path, names, zip(*columns, strict=True))
+    write_whole(path, rows_text(names, zip(*columns, strict=True)))
 
 
 def table_columns(table: Table) -> tuple[list[str], list[Sequence[str]]]:
@@ -159,11 +159,6 @@ def _figures(table: Table) -> Iterable[tuple[str, list[str]]]:
         yield "ub", all_shown(table.ub, table.scale)
     if table.contributors is not None:
         yield "contributors", all_shown(table.contributors, 1)
-
-
-def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:
-    """A CSV file, whole or not at all."""
-    write_whole(path, rows_text(header, rows, delimiter))
 
 
 def rows_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:

@@ -20,6 +20,7 @@ from gpuga.microdata.relaxed import RecodingBound
 from gpuga.microdata.search import SEARCHES, RecodingEvaluator
 from gpuga.microdata.suppression import Suppressed, suppress
 from gpuga.microdata.unsafe import minucs, unsafe_words
+from gpuga.protection import relative_gap
 
 FINALISTS = 3
 """How many of the best recodings are suppressed to the end."""
@@ -74,9 +75,7 @@ class MicrodataProtection:
     @property
     def gap(self) -> float | None:
         """`(cost - lower_bound) / lower_bound`; None where a bound of 0 stands against a cost."""
-        if self.cost <= self.bound.value:
-            return 0.0
-        return float(self.cost / self.bound.value - 1) if self.bound.value > 0 else None
+        return relative_gap(self.cost, self.bound.value)
 
     def account(self) -> dict[str, Any]:
         """What was done and why, in figures; no record's scores."""
