@@ -143,7 +143,7 @@ def _by_dimension(texts: Sequence[str], option: str, form: str) -> dict[str, str
     for text in texts:
         dimension, what = pair_of(text, option, form)
         if dimension in said:
-            raise InputError(f"says two things about dimension {printable(dimension)!r}", field=option)
+            raise InputError(f"is given twice for dimension {printable(dimension)!r}", field=option)
         said[dimension] = what
     return said
 

@@ -86,7 +86,7 @@ def _refuse_for_equations(reading: Reading, path: Path) -> None:
     }
     for option, said in given.items():
         if said:
-            raise InputError(f"a .jj file brings its equations along: it takes no {option}", path=path)
+            raise InputError(f"a .jj file has its equations in it and takes no {option}", path=path)
 
 
 class Format(NamedTuple):

@@ -179,7 +179,7 @@ def _wonder_at_numbering(columns: Mapping[str, Column], names: Sequence[str]) ->
         entries = columns[name]
         if len(entries) > len(names) * 4 and len(set(map(str, entries))) == len(entries):
             warnings.warn(
-                f"column {printable(name)!r} has another code on every row: if it is not a dimension, "
+                f"column {printable(name)!r} has a different code in every row: if it is not a dimension, "
                 f"leave it out with --ignore {printable(name)}",
                 stacklevel=2,
             )

@@ -132,7 +132,7 @@ def test_many_codes_that_never_repeat_are_wondered_at() -> None:
         "value": list(range(20, 29)),
         "status": ["s"] * 9,
     }
-    with pytest.warns(UserWarning, match="'note' has another code on every row"):
+    with pytest.warns(UserWarning, match="'note' has a different code in every row"):
         table_from_frame(columns)
 
 
