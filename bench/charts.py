@@ -16,7 +16,7 @@ Points = Mapping[str, Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """One axis: its words, its range, whether it is logarithmic, the pixels between which it lies."""
 
     words: str
@@ -28,7 +28,7 @@ class Axis:
     step: float = 1.0
 
     @classmethod
-    def over(cls, words: str, values: Sequence[float], log: bool, first: float, last: float) -> Axis:
+    def over(cls, words: str, values: Sequence[float], log: bool, first: float, last: float) -> ChartAxis:
         """An axis that shows all the values; a linear one begins at zero."""
         if log:
             least = 10.0 ** math.floor(math.log10(min(values)))
@@ -90,7 +90,7 @@ class Drawing:
     title: str
     parts: list[str] = field(default_factory=list)
 
-    def vertical(self, axis: Axis) -> None:
+    def vertical(self, axis: ChartAxis) -> None:
         """The axis on the left with its lines across."""
         for tick in axis.ticks():
             y = axis.at(tick)
@@ -98,7 +98,7 @@ class Drawing:
             self.parts.append(text(LEFT - 8, y + 4, number(tick), anchor="end"))
         self.parts.append(text(16, (TOP + HEIGHT - BOTTOM) / 2, axis.words, 12, turn=-90))
 
-    def horizontal(self, axis: Axis) -> None:
+    def horizontal(self, axis: ChartAxis) -> None:
         """The axis at the bottom."""
         for tick in axis.ticks():
             x = axis.at(tick)
@@ -131,7 +131,7 @@ def bars(title: str, groups: Sequence[str], series: Series, words: str, log: boo
     """Bars side by side, a group for each name below; what is None has no bar."""
     drawing = Drawing(title)
     values = [v for many in series.values() for v in many if v is not None and (v > 0 or not log)]
-    axis = Axis.over(words, values or [1.0], log, HEIGHT - BOTTOM, TOP)
+    axis = ChartAxis.over(words, values or [1.0], log, HEIGHT - BOTTOM, TOP)
     drawing.vertical(axis)
     drawing.legend(list(series))
     room = (WIDTH - RIGHT - LEFT) / max(1, len(groups))
@@ -162,8 +162,8 @@ def lines(title: str, points: Points, x_words: str, y_words: str, log: bool = Tr
     every = [point for many in points.values() for point in many if not log or min(point) > 0]
     if not every:
         return drawing.svg()
-    across = Axis.over(x_words, [x for x, _ in every], log, LEFT, WIDTH - RIGHT)
-    upright = Axis.over(y_words, [y for _, y in every], log, HEIGHT - BOTTOM, TOP)
+    across = ChartAxis.over(x_words, [x for x, _ in every], log, LEFT, WIDTH - RIGHT)
+    upright = ChartAxis.over(y_words, [y for _, y in every], log, HEIGHT - BOTTOM, TOP)
     drawing.vertical(upright)
     drawing.horizontal(across)
     drawing.legend(list(points))

@@ -42,7 +42,7 @@ SLOWER, LEAST_SECONDS = 1.3, 0.5
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """One run of one day."""
 
     date: str
@@ -58,7 +58,7 @@ class Entry:
     fault: str
 
     @classmethod
-    def of(cls, row: Row, here: dict[str, str]) -> Entry:
+    def of(cls, row: Row, here: dict[str, str]) -> HistoryEntry:
         """The entry of a finished row on this machine."""
         return cls(
             here["date"],
@@ -75,28 +75,29 @@ class Entry:
         )
 
 
-def read_entries(path: Path) -> list[Entry]:
+def read_entries(path: Path) -> list[HistoryEntry]:
     """All entries of the file, oldest first."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     numbers = ("cost", "lower_bound", "cpu_seconds", "audit_cpu_seconds")
-    return [Entry(**{n: (float(v) if v else None) if n in numbers else v for n, v in line.items()}) for line in lines]  # type: ignore[arg-type]
+    read = [{n: (float(v) if v else None) if n in numbers else v for n, v in line.items()} for line in lines]
+    return [HistoryEntry(**entry) for entry in read]  # type: ignore[arg-type]
 
 
-def append_entries(path: Path, entries: Sequence[Entry]) -> None:
+def append_entries(path: Path, entries: Sequence[HistoryEntry]) -> None:
     """Add entries at the end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [f.name for f in fields(Entry)], lineterminator="\n")
+        writer = csv.DictWriter(file, [f.name for f in fields(HistoryEntry)], lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerows(asdict(entry) for entry in entries)
 
 
-def findings(before: Sequence[Entry], now: Sequence[Entry]) -> list[str]:
+def findings(before: Sequence[HistoryEntry], now: Sequence[HistoryEntry]) -> list[str]:
     """What got worse or slower since the last entry of the same run on the same processor."""
     last = {(e.processor, e.table, e.method): e for e in before}
     said = []
@@ -119,7 +120,7 @@ def findings(before: Sequence[Entry], now: Sequence[Entry]) -> list[str]:
     return said
 
 
-def _spent(entry: Entry) -> float:
+def _spent(entry: HistoryEntry) -> float:
     return entry.cpu_seconds + (entry.audit_cpu_seconds or 0.0)
 
 
@@ -132,7 +133,7 @@ def main(arguments: list[str]) -> int:
     now = []
     for run in RUNS:
         warm_up(run, warm)
-        now.append(Entry.of(measured(run), here))
+        now.append(HistoryEntry.of(measured(run), here))
         print(f"{run.table}  {run.method}  {_spent(now[-1]):.2f} CPU s", flush=True)
     before = read_entries(given.file)
     append_entries(given.file, now)

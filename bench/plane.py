@@ -48,7 +48,7 @@ EVERYTHING = (
 
 
 @dataclass(frozen=True)
-class Result:
+class PlaneResult:
     """One run of `exact`; `tables` names the kind without the seed, costs are in the table's own unit."""
 
     tables: str
@@ -100,13 +100,13 @@ def table_of(tables: str, seed: int) -> Table:
     return {"class1": class1, "class2": class2}[kind](rows, columns, seed)
 
 
-def measure(tables: str, seed: int, clock: Clock) -> Result:
+def measure(tables: str, seed: int, clock: Clock) -> PlaneResult:
     """One run of `exact`, as figures."""
     table = table_of(tables, seed)
     wall, cpu = time.monotonic(), time.process_time()
     found = protect(table, "exact", clock=clock)
     assert found.bound is not None
-    return Result(
+    return PlaneResult(
         tables=tables,
         seed=seed,
         seconds_allowed=clock.seconds or 0.0,
@@ -121,7 +121,7 @@ def measure(tables: str, seed: int, clock: Clock) -> Result:
     )
 
 
-def read(path: Path) -> list[Result]:
+def read(path: Path) -> list[PlaneResult]:
     """The results of earlier runs."""
     if not path.exists():
         return []
@@ -129,30 +129,30 @@ def read(path: Path) -> list[Result]:
         return [_result(row) for row in csv.DictReader(file)]
 
 
-def _result(row: dict[str, str]) -> Result:
+def _result(row: dict[str, str]) -> PlaneResult:
     values: dict[str, Any] = {}
-    for field in fields(Result):
+    for field in fields(PlaneResult):
         text = row[field.name]
         kind = str(field.type)
         values[field.name] = text == "True" if kind == "bool" else {"str": str, "int": int, "float": float}[kind](text)
-    return Result(**values)
+    return PlaneResult(**values)
 
 
-def append(path: Path, result: Result) -> None:
+def append(path: Path, result: PlaneResult) -> None:
     """Keep a result as a further line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Result)])
+        writer = csv.DictWriter(file, [field.name for field in fields(PlaneResult)])
         if new:
             writer.writeheader()
         writer.writerow(asdict(result))
 
 
-def summary(results: Sequence[Result]) -> str:
+def summary(results: Sequence[PlaneResult]) -> str:
     """The results as a Markdown table, a line per kind of tables and seconds."""
     best: dict[tuple[str, int], float] = {}
-    groups: dict[tuple[str, float], list[Result]] = {}
+    groups: dict[tuple[str, float], list[PlaneResult]] = {}
     for result in results:
         name = (result.tables, result.seed)
         best[name] = min(result.cost, best.get(name, result.cost))

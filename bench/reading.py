@@ -117,7 +117,7 @@ def proofs(rows: Sequence[Row]) -> list[str]:
     if modified:
         left = [row for row in modified if row.repaired]
         said.append(
-            f"The modified integer programme left primaries exposed in {len(left)} of {len(modified)} tables; the "
+            f"The modified integer program left primaries exposed in {len(left)} of {len(modified)} tables; the "
             "audit "
             "found and repaired them. The conjecture behind it is false."
         )

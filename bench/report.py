@@ -113,7 +113,7 @@ def _head(results: Path, rows: Sequence[Row]) -> str:
         "(Smith's the number of the table), randomised methods the seeds 1, 2, 3. Times are CPU seconds of all threads "
         "together, without the audit. Methods that take what they get had the CPU seconds in the column `allowed` or, "
         "where there is no such column, 15 (5 for searches over orderings, 30 on Smith's large tables, 60 for integer "
-        "programmes). Runs that a time limit ends may differ a little from one measurement to the next; the others "
+        "programs). Runs that a time limit ends may differ a little from one measurement to the next; the others "
         "repeat exactly.\n" + (f"\n{notes.read_text(encoding='utf-8').strip()}\n" if notes.exists() else "")
     )
 

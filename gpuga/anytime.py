@@ -41,7 +41,7 @@ AUDITS = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class SafeAnswer:
     """A pattern with its audit, and how it was found."""
 
     suppressed: Mask
@@ -54,12 +54,12 @@ class Answer:
 class First:
     """The first pattern, and how long it took to find and to audit it."""
 
-    answer: Answer
+    answer: SafeAnswer
     finding: float
     auditing: float
 
 
-def in_time(run: Run, table: Table, context: Context) -> Answer:
+def in_time(run: Run, table: Table, context: Context) -> SafeAnswer:
     """The method's pattern, shown to be safe; the first one where the time ends before that, or if it is cheaper then.
 
     Raises `OutOfTime` where there is neither.
@@ -113,7 +113,7 @@ def _first(table: Table, context: Context) -> First | None:
     return First(answer, finding, context.clock.spent() - begun - finding)
 
 
-def _instead(table: Table, context: Context, first: First | None) -> Answer:
+def _instead(table: Table, context: Context, first: First | None) -> SafeAnswer:
     """The first pattern in place of a method's that was not finished; of an interrupted one it is made now."""
     if first is None and context.clock.seconds is None:
         first = _first(table, replace(context, clock=Clock()))
@@ -122,11 +122,11 @@ def _instead(table: Table, context: Context, first: First | None) -> Answer:
     return first.answer
 
 
-def _shown(table: Table, found: Found, context: Context) -> Answer:
+def _shown(table: Table, found: Found, context: Context) -> SafeAnswer:
     """A pattern that is safe, or made so."""
     finishing = replace(context, clock=context.clock.finishing())
     suppressed, verdict, repaired = make_safe(table, found.suppressed, finishing, found.proof)
-    return Answer(suppressed, verdict, found, repaired)
+    return SafeAnswer(suppressed, verdict, found, repaired)
 
 
 def _found(run: Run, table: Table, context: Context) -> Found:

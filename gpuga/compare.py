@@ -10,6 +10,7 @@ from gpuga.context import Progress
 from gpuga.errors import GpugaError, Infeasible
 from gpuga.methods import COMPARED, method_names
 from gpuga.protect import protect
+from gpuga.protection import relative_gap
 from gpuga.result import Protection
 from gpuga.table.table import Table
 
@@ -35,10 +36,7 @@ class Comparison:
         """The gap of an entry to the best lower bound; None without one."""
         if entry.protection is None or self.lower_bound is None:
             return None
-        cost = entry.protection.cost
-        if cost <= self.lower_bound:
-            return 0.0
-        return float(Fraction(cost) / Fraction(self.lower_bound) - 1) if self.lower_bound > 0 else None
+        return relative_gap(entry.protection.cost, self.lower_bound)
 
 
 def compare(

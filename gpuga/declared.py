@@ -133,10 +133,10 @@ class Parameters:
         """The parameters of these roles by name."""
         return {one.name: getattr(self, one.name) for one in self.declared() if one.role in roles}
 
-    def changed(self, roles: Iterable[Role] = ("search", "stop")) -> frozenset[str]:
-        """The names of those that differ from their defaults."""
+    def changed(self) -> frozenset[str]:
+        """The names of those that differ from their defaults, among what decides about the search and its end."""
         declared = {one.name: one for one in self.declared()}
-        return frozenset(name for name, value in self.values(roles).items() if value != declared[name].default)
+        return frozenset(name for name, value in self.values().items() if value != declared[name].default)
 
 
 def _kind(hint: Any) -> type:

@@ -37,7 +37,7 @@ LEAST_BOUND_SECONDS = 0.5
 
 
 class RunOptions(SafetyOptions, total=False):
-    """What a user may say of a run, whatever its method; meanings and defaults stand in `Run`."""
+    """What a user may say of a run, whatever its method; meanings and defaults stand in `Settings`."""
 
     backend: str
     lp: str
@@ -50,7 +50,7 @@ class RunOptions(SafetyOptions, total=False):
 
 
 @dataclass(frozen=True)
-class Run(Asked):
+class Settings(Asked):
     """What is asked of a run, besides what safety means: back end, LP solver, random seed, time limit in seconds.
 
     Of an evolutionary method, `operators` replaces operators of its DEAP toolbox by name, and `on_generation` is called
@@ -83,10 +83,10 @@ def protect(
     Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. With `proof` the
     audit keeps a witness for every protection requirement; `start` are patterns to start from. The method's own
     parameters are given by name in `options`, or as an object of its class in `gpuga.parameters`. Further arguments
-    are `backend`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress` and `clock` (see `Run`), and
+    are `backend`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress` and `clock` (see `Settings`), and
     `strict`, `protect_secondary`, `whole` and `level_zero` (see `gpuga.table.attacker_model.Asked`).
     """
-    asked, chosen = Run(**run), find_method(method)
+    asked, chosen = Settings(**run), find_method(method)
     parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
     if "population" in parameters.changed():
         check_population(table, parameters.values()["population"])

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Root(Protocol):
-    """Cuts over a table that bound the cost of its safe patterns, and can be told to the checker of proofs."""
+    """Cuts over a table that bound the cost of its safe patterns; the checker of proofs can derive them again."""
 
     @property
     def table(self) -> Table:
         """The table, as the attacker is judged on it."""
 
-    def said(self) -> list[list[Any]]:
-        """The cuts that the bound leans on, in the words of the checker."""
+    def derivations(self) -> list[list[Any]]:
+        """How the cuts behind the bound are derived, for the checker of proofs."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,13 @@ class Bound:
     seconds: float = 0.0
     proven: bool = True
     root: Root | None = field(default=None, compare=False, repr=False)
+
+
+def relative_gap(cost: int, lower_bound: int | Fraction) -> float | None:
+    """`(cost - lower_bound) / lower_bound`; None where a bound of 0 stands against a cost."""
+    if cost <= lower_bound:
+        return 0.0
+    return float(Fraction(cost) / Fraction(lower_bound) - 1) if lower_bound > 0 else None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from gpuga.declared import Parameters
 from gpuga.errors import InputError
 from gpuga.files.atomic import write_whole
-from gpuga.protection import Bound, Found
+from gpuga.protection import Bound, Found, relative_gap
 from gpuga.safety.audit import Audit
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Table
@@ -66,13 +65,7 @@ class Protection:
     @property
     def gap(self) -> float | None:
         """`(cost - lower_bound) / lower_bound`; None without a bound, or with a bound of 0 and a cost."""
-        if self.bound is None:
-            return None
-        if self.cost <= self.bound.lower_bound:
-            return 0.0
-        if self.bound.lower_bound <= 0:
-            return None
-        return float(Fraction(self.cost) / Fraction(self.bound.lower_bound) - 1)
+        return None if self.bound is None else relative_gap(self.cost, self.bound.lower_bound)
 
     @property
     def optimal(self) -> bool:

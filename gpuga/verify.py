@@ -513,7 +513,7 @@ def reaches(ground: Ground, records: list[object], whole: bool) -> dict[tuple[in
             amount = Fraction(moved.get(cell, 0), denominator)
             key = cell, 1 if amount > 0 else -1
             if amount == 0 or key in shown or str(abs(amount)) != stated:
-                raise Refused(f"witness {at} does not show of cell {cell} what it says, or another one shows it")
+                raise Refused(f"witness {at} does not move cell {cell} as far as it claims, or repeats another witness")
             shown[key] = abs(amount)
     return shown
 

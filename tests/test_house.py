@@ -94,6 +94,19 @@ def test_libraries_are_imported_by_the_room_that_owns_them(library: str, owner: 
     assert strangers == set(EXCEPTIONS["libraries"].get(library, ()))
 
 
+def test_what_belongs_together_is_passed_together() -> None:
+    crowded = {room_of(name) for name, path in modules().items() if any(count > 8 for count in parameters(path))}
+    assert crowded == set(EXCEPTIONS["parameters"]["rooms"])
+
+
+def parameters(path: Path) -> Iterator[int]:
+    """How many parameters each function of a file has, itself and what is passed on as a whole left out."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            yield sum(one.arg not in ("self", "cls") for one in named)
+
+
 def test_every_longer_module_is_imported_by_a_test() -> None:
     tested = {module for path in (ROOT / "tests").rglob("*.py") for module in imported(path)}
     longer = {name for name, path in modules().items() if len(path.read_text(encoding="utf-8").splitlines()) > 60}

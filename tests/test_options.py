@@ -10,6 +10,7 @@ import pytest
 import gpuga
 from gpuga import parameters
 from gpuga.cli.main import run
+from gpuga.declared import Parameter
 from gpuga.errors import InputError
 from gpuga.evolution import ordering_ga, replacement, selection
 from gpuga.methods import METHODS, find_method
@@ -36,6 +37,9 @@ BAD: dict[str, list[Any]] = {
     "variant": ["zzz", "ku:jump", 3],
 }
 
+WRONG: dict[type, list[Any]] = {int: [2.5, "10", True], float: ["fast", float("nan")], bool: ["yes", 1], str: [3]}
+"""What an option of a type cannot be, whatever it means."""
+
 
 @pytest.fixture(scope="module")
 def table() -> Table:
@@ -57,11 +61,13 @@ def test_a_method_refuses_the_options_that_it_does_not_use(method: str, option: 
             chosen.checked({option: GOOD[option]})
 
 
-@pytest.mark.parametrize(("method", "option"), [(m.name, o.name) for m in METHODS for o in m.options])
-def test_a_method_refuses_values_that_an_option_cannot_have(method: str, option: str) -> None:
-    for value in BAD[option]:
-        with pytest.raises(InputError, match=f"--{option.replace('_', '-')}: .*{method}"):
-            find_method(method).checked({option: value})
+@pytest.mark.parametrize(
+    ("method", "option"), [(m.name, o) for m in METHODS for o in m.options], ids=lambda x: getattr(x, "name", x)
+)
+def test_a_method_refuses_values_that_an_option_cannot_have(method: str, option: Parameter) -> None:
+    for value in BAD.get(option.name, WRONG.get(option.kind, [object()])):
+        with pytest.raises(InputError, match=f"{option.flag}: .*{method}"):
+            find_method(method).checked({option.name: value})
 
 
 def test_the_least_value_of_an_option_is_taken() -> None:

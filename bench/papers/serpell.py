@@ -1,4 +1,4 @@
-"""Serpell, Clark, Smith, Staggemeier 2008: the classical and the modified integer programme (Tables 1 to 5).
+"""Serpell, Clark, Smith, Staggemeier 2008: the classical and the modified integer program (Tables 1 to 5).
 
 Random tables with the paper's numbers of rows, columns, zeros and primaries; levels of a tenth, at least 1. HiGHS in
 place of SAS/OR. The counts of variables and constraints follow from the table, so that the formula can be held to

@@ -95,8 +95,8 @@ class Separator(Protocol):
     def deepen(self) -> bool:
         """Ask for stronger cuts from now on; False where they are asked for already."""
 
-    def said(self, cuts: Sequence[Cut]) -> list[list[Any]]:
-        """The cuts in the words of the checker of proofs, as far as they can be told."""
+    def derivations(self, cuts: Sequence[Cut]) -> list[list[Any]]:
+        """How cuts are derived, for the checker of proofs; those that have no derivation are left out."""
 
 
 def first_of(batches: Batches) -> list[Cut]:

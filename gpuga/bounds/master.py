@@ -76,9 +76,9 @@ class Master:
         """What no safe pattern undercuts, in units of the weights."""
         return self.certificate.bound
 
-    def said(self) -> list[list[Any]]:
-        """The cuts behind the bound, in the words of the checker."""
-        return self.separator.said(self.behind)
+    def derivations(self) -> list[list[Any]]:
+        """How the cuts behind the bound are derived, for the checker of proofs."""
+        return self.separator.derivations(self.behind)
 
     def restricted(self, columns: Mask, cost: int) -> Master:
         """The program over fewer columns, with the same cuts: what patterns cheaper than `cost` are looked for in."""

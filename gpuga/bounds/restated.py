@@ -1,4 +1,4 @@
-"""The bound of a proof: cuts restated in the words of the checker, with multipliers that add up exactly.
+"""The bound of a proof: cuts as the checker derives them, with multipliers that add up exactly.
 
 Cuts carry how they were made (see `Cuts` in `gpuga/verify.py`). The checker's own functions make the inequalities
 again, a linear program over these proposes multipliers, and what they prove is computed in integers. So the bound of a
@@ -16,7 +16,7 @@ from math import lcm
 import numpy as np
 
 from gpuga import verify
-from gpuga.bounds.separators.words import Said
+from gpuga.bounds.separators.derivations import Derivation
 from gpuga.lp.cut_session import cut_session
 from gpuga.lp.solver import Rows
 from gpuga.protection import Bound
@@ -41,20 +41,20 @@ def restated_bound(table: Table, bound: Bound | None, model: AttackerModel) -> R
         return None
     level = "level" if bound.root.table.scale == table.scale else "whole level"
     position = _positions(table)
-    said = [_renamed(each, level, position) for each in bound.root.said()]
-    return restated(table, said, model.strict, model.whole)
+    derived = [_renamed(each, level, position) for each in bound.root.derivations()]
+    return restated(table, derived, model.strict, model.whole)
 
 
-def _renamed(said: Said, level: str, position: Ints) -> Said:
+def _renamed(derived: Derivation, level: str, position: Ints) -> Derivation:
     """The same cut with equations counted as the checker does, over levels in the units that they were made in."""
-    match said:
+    match derived:
         case ["level", cell, way, lines, y]:
             return [level, cell, way, *_in_order(position[lines], y)]
         case ["alone", cell, lines, y]:
             return ["alone", cell, *_in_order(position[lines], y)]
         case ["half", lowered, several]:
             return ["half", lowered, [_renamed(each, level, position) for each in several]]
-    return [*said[:-1], _renamed(said[-1], level, position)]
+    return [*derived[:-1], _renamed(derived[-1], level, position)]
 
 
 def _in_order(lines: Ints, y: list[int]) -> tuple[list[int], list[int]]:
@@ -79,38 +79,40 @@ def _lines(table: Table) -> list[verify.Line]:
     return list(zip(entries, _exact(lines.rhs, table.scale), strict=True))
 
 
-def restated(table: Table, said: Sequence[Said], strict: bool, whole: bool = False) -> Restated | None:
-    """The bound that some cuts prove; None where it is nothing."""
-    if not said:
+def restated(table: Table, derived: Sequence[Derivation], strict: bool, whole: bool = False) -> Restated | None:
+    """The lower bound that cuts `a x >= b` prove, as the lines of a proof; None where it is 0.
+
+    With multipliers m of the cuts and caps z of the cells, `sum(m a) - z <= weight` in every cell, and
+    `sum(m b) - sum(z)` is the bound. All of these are integers in units of `1/(scale * DENOMINATOR)`.
+    """
+    if not derived:
         return None
     cuts = verify.Cuts(checked_table(table), strict, whole)
-    made = [cuts.checked(each) for each in said]
+    made = [cuts.checked(each) for each in derived]
     rows = [(row, rhs) for row, rhs, _ in made]
     free, weight = sorted(cuts.free), cuts.table.weight
     scale = lcm(*(w.denominator for w in weight))
     proposed = _proposed(rows, free, [float(weight[c]) for c in free])
     times = [int(y * DENOMINATOR * scale) // max(rhs, 1) for y, (_, rhs) in zip(proposed, rows, strict=True)]
-    load: dict[int, int] = {}
-    for factor, (row, _) in zip(times, rows, strict=True):
-        for cell, k in row.items():
-            load[cell] = load.get(cell, 0) + factor * k
+    load = _load(rows, times)
     caps = {c: over for c in sorted(load) if (over := load[c] - int(weight[c] * scale) * DENOMINATOR) > 0}
     total = sum(factor * rhs for factor, (_, rhs) in zip(times, rows, strict=True)) - sum(caps.values())
     if total <= 0:
         return None
-    kept: list[object] = [
-        [factor, each, figure, rhs]
-        for factor, each, (_, rhs, figure) in zip(times, said, made, strict=True)
-        if factor > 0
-    ]
-    last: list[object] = [
-        DENOMINATOR,
-        sum(times),
-        list(caps),
-        list(caps.values()),
-        str(Fraction(total, scale * DENOMINATOR)),
-    ]
+    used = ((factor, each, figure, rhs) for factor, each, (_, rhs, figure) in zip(times, derived, made, strict=True))
+    kept: list[object] = [list(line) for line in used if line[0] > 0]
+    bound = str(Fraction(total, scale * DENOMINATOR))
+    last: list[object] = [DENOMINATOR, sum(times), list(caps), list(caps.values()), bound]
     return Restated(kept, last, verify.lower_bound(cuts.table, cuts, kept, last))
+
+
+def _load(rows: list[tuple[dict[int, int], int]], times: list[int]) -> dict[int, int]:
+    """What the rows, each taken so many times, add up to in every cell."""
+    load: dict[int, int] = {}
+    for factor, (row, _) in zip(times, rows, strict=True):
+        for cell, k in row.items():
+            load[cell] = load.get(cell, 0) + factor * k
+    return load
 
 
 def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: list[float]) -> list[float]:

@@ -168,10 +168,9 @@ class Tree:
         self.master.fix(low.astype(np.float64), high.astype(np.float64))
 
     def _expand(self, node: Node, clock: Clock) -> list[Node] | None:
-        """The open children of a node; None if it can be neither closed nor divided.
+        """The open children of a node; none where it is pruned, None where there is nothing to branch on.
 
-        The latter are whole points that violate no cut and yet are no safe pattern: sliding levels are not among the
-        cuts.
+        The latter are integral points that violate no cut and yet are no safe pattern: sliding levels have no cuts.
         """
         master, low, high = self.master, np.maximum(node.low, self.low), np.minimum(node.high, self.high)
         if (low > high).any():

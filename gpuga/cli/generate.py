@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_rows = click.option("--rows", type=click.IntRange(min=1), required=True, help="Number of rows.")
-_cols = click.option("--cols", type=click.IntRange(min=1), required=True, help="Number of columns.")
+_rows = click.option("--rows", type=click.IntRange(min=1), metavar="N", required=True, help="Number of rows.")
+_cols = click.option("--cols", type=click.IntRange(min=1), metavar="N", required=True, help="Number of columns.")
 _sensitive = click.option(
     "--sensitive", required=True, metavar="SHARE", help="Share of sensitive cells, such as 1% or 0.01."
 )
@@ -45,7 +45,10 @@ def generate() -> None:
 @_cols
 @common
 def class1(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
-    """Counts from 0 to 499; counts of 1 to 4 are sensitive (sizes without totals)."""
+    """Counts from 0 to 499.
+
+    Counts of 1 to 4 are sensitive. Numbers of rows and columns do not include the totals.
+    """
     from gpuga.table import generate as tables
 
     _write(tables.class1(rows, cols, seed), out, quiet)
@@ -56,7 +59,10 @@ def class1(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
 @_cols
 @common
 def class2(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
-    """Values from 0 to 1000, a fifth sensitive, levels 15 % (sizes without totals)."""
+    """Values from 0 to 1000, a fifth of them sensitive.
+
+    Levels are 15 %. Numbers of rows and columns do not include the totals.
+    """
     from gpuga.table import generate as tables
 
     _write(tables.class2(rows, cols, seed), out, quiet)
@@ -68,7 +74,10 @@ def class2(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
 @_sensitive
 @common
 def herrington(rows: int, cols: int, sensitive: str, seed: int, out: str, quiet: bool) -> None:
-    """Decimals from 0 to 1000, levels 10 % (sizes without totals)."""
+    """Decimals from 0 to 1000, as in Herrington 2015.
+
+    Levels are 10 %. Numbers of rows and columns do not include the totals.
+    """
     from gpuga.table import generate as tables
 
     _write(tables.herrington(rows, cols, fraction(sensitive, "--sensitive"), seed), out, quiet)
@@ -81,7 +90,10 @@ def herrington(rows: int, cols: int, sensitive: str, seed: int, out: str, quiet:
 @_zeros
 @common
 def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: str, quiet: bool) -> None:
-    """Sums over Poisson numbers of contributors (sizes with totals)."""
+    """Sums of contributions, as in Smith and others 2012.
+
+    Numbers of contributors are drawn from a Poisson distribution. Numbers of rows and columns include the totals.
+    """
     from gpuga.table import generate as tables
 
     shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")
@@ -89,19 +101,23 @@ def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: st
 
 
 @generate.command()
-@click.option("--shape", required=True, metavar="AxBxC", help="Sizes of the dimensions with totals, such as 100x21x24.")
+@click.option("--shape", required=True, metavar="AxBxC", help="Sizes of the dimensions, such as 100x21x24.")
 @_sensitive
 @_zeros
 @click.option(
     "--hierarchical",
     type=click.IntRange(0, 3),
+    metavar="N",
     default=0,
     show_default=True,
-    help="Hierarchical dimension: 1, 2 or 3; 0: none.",
+    help="Number of the hierarchical dimension, 0 for none.",
 )
 @common
 def smith3d(shape: str, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool) -> None:
-    """smith2d in three dimensions, one of which may be hierarchical (sizes with totals)."""
+    """As smith2d, in three dimensions, one possibly hierarchical.
+
+    Sizes include the totals.
+    """
     from gpuga.table import generate as tables
 
     shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")

@@ -21,20 +21,21 @@ def microdata() -> None:
 @click.option(
     "--dimension",
     type=click.IntRange(0, 63),
+    metavar="N",
     default=3,
     show_default=True,
     help="Largest number of fields in a key.",
 )
 @click.option(
     "--threshold", default="3", show_default=True, metavar="N",
-    help="Combinations shared by fewer records are unsafe; by number of fields: 1:10,2:5,3:3.",
+    help="Combinations shared by fewer than N records are unsafe; by number of fields: 1:10,2:5,3:3.",
 )  # fmt: skip
 @click.option(
     "--key", "keys", multiple=True, metavar="A,B:N", help="Additional key with its threshold; may be repeated."
 )
 @click.option(
     "--recode", multiple=True, metavar="FIELD=RULES",
-    help="Recodings, from fine to coarse: width:5,10 | ranges:0-17;18-|0- | prefix:3,2 | hrc:FILE | file:FILE.",
+    help="Recodings, from fine to coarse: width:5,10, ranges:0-17;18-|0-, prefix:3,2, hrc:FILE or file:FILE.",
 )  # fmt: skip
 @click.option(
     "--cost",
@@ -59,13 +60,14 @@ def microdata() -> None:
     type=click.Choice(["nothing", "anything"]),
     default="nothing",
     show_default=True,
-    help="What a suppressed value matches when records are counted again (anything: as in the paper).",
+    help="What a suppressed value matches in the re-count (anything: as in Hurkens and Tiourine 1998).",
 )
 @seed_option
 @click.option(
     "--evaluations",
     type=click.IntRange(1),
-    help="Maximum number of recodings evaluated.  [default: by the size of the file]",
+    metavar="N",
+    help="Maximum number of recodings evaluated.  [default: depends on the size of the file]",
 )
 @seconds_option
 @backend_option("evaluates recodings")

@@ -118,7 +118,7 @@ def parse_delimiter(text: str) -> str:
     """One sign that can separate columns; `\\t` is a tab."""
     sign = "\t" if text == "\\t" else text
     if len(sign) != 1 or sign.isalnum() or sign in "\"'\r\n":
-        raise InputError(f"{printable(text)!r} is not one separating sign", field="--delimiter")
+        raise InputError(f"{printable(text)!r} is not a delimiter: give one character", field="--delimiter")
     return sign
 
 

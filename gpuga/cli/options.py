@@ -22,12 +22,13 @@ _TABLE = (
     click.option(
         "--levels",
         metavar="RULE",
-        help="Protection levels of sensitive cells without any: 15%, 5 or max(1,10%).  [default: 15%]",
+        help="Rule for the levels of sensitive cells that have none: 15%, 5 or max(1,10%).  [default: 15%]",
     ),
     click.option(
         "--weights",
         type=click.Choice(["value", "count", "unit", "log"]),
-        help="Cost of suppressing a cell.  [default: the weights in the file, else value]",
+        help="Cost of suppressing a cell: its value, its number of contributors, 1, or the logarithm of its value.  "
+        "[default: the weights in the file, else value]",
     ),
     click.option(
         "--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension; may be repeated."
@@ -142,7 +143,7 @@ def _by_dimension(texts: Sequence[str], option: str, form: str) -> dict[str, str
     for text in texts:
         dimension, what = pair_of(text, option, form)
         if dimension in said:
-            raise InputError(f"says two things about dimension {printable(dimension)!r}", field=option)
+            raise InputError(f"is given twice for dimension {printable(dimension)!r}", field=option)
         said[dimension] = what
     return said
 
@@ -220,7 +221,7 @@ _ATTACKER = (
         type=click.Choice(["exact", "ignore"]),
         default="exact",
         show_default=True,
-        help="Sensitive cells whose levels are all 0: exact (must not be exactly known) or ignore.",
+        help="Sensitive cells whose levels are all 0: prevent exact disclosure (exact), or require nothing (ignore).",
     ),
 )
 

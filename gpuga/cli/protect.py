@@ -112,7 +112,8 @@ def protect(
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
         raise GpugaError(
-            "the pattern is safe and was written, but the time limit was reached before there was a proof to write"
+            "the pattern is safe and was written, but the time limit was reached before its proof was complete: "
+            "allow more with --seconds"
         )
 
 

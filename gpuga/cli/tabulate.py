@@ -24,7 +24,12 @@ from gpuga.cli.options import json_option, quiet_option
 @click.option("--holding", metavar="COLUMN", help="Column of holdings, each of which is one contributor.")
 @click.option("--waiver", metavar="COLUMN", help="Column that marks who has waived protection: 1, true or yes.")
 @click.option("--cost", metavar="COLUMN", help="Column whose sum is the cost of suppressing a cell.")
-@click.option("--decimals", type=click.IntRange(0, 9), help="Round values to this many decimals.  [default: keep all]")
+@click.option(
+    "--decimals",
+    type=click.IntRange(0, 9),
+    metavar="N",
+    help="Round values to this many decimals.  [default: keep all]",
+)
 @click.option(
     "--negative", type=click.Choice(["refuse", "absolute"]), default="refuse", show_default=True,
     help="Negative values: refuse them, or apply the rules to absolute amounts.",
@@ -37,11 +42,11 @@ from gpuga.cli.options import json_option, quiet_option
 @click.option(
     "--no-singletons",
     is_flag=True,
-    help="Do not protect the sensitive cells of an equation against each other's respondents.",
+    help="Do not protect sensitive cells against single respondents of other cells, who know these cells.",
 )
 @click.option("--total", default="Total", show_default=True, metavar="CODE", help="Code of the totals.")
 @click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
-@click.option("--threads", type=click.IntRange(1), help="Number of threads for reading.  [default: all]")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="Number of threads for reading.  [default: all]")
 @json_option
 @quiet_option
 def tabulate(

@@ -22,7 +22,7 @@ LONGEST_LINE = 131_072
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class CsvColumns:
     """A CSV file as it was written: header, columns of texts, delimiter."""
 
     header: list[str]
@@ -39,7 +39,7 @@ class Sheet:
         return dict(zip(self.header, self.columns, strict=True))
 
 
-def parse_sheet(text: str, path: Path) -> Sheet:
+def parse_columns(text: str, path: Path) -> CsvColumns:
     """The columns of a CSV text; every row has as many fields as the header."""
     if text.count("\n") > MOST_ROWS + 1:
         raise InputError(f"has more than {MOST_ROWS} rows", path=path)
@@ -53,7 +53,7 @@ def parse_sheet(text: str, path: Path) -> Sheet:
             what = f"column {printable(name)!r} occurs twice" if name else f"column {at + 1} has no name"
             raise InputError(what, path=path, line=1)
         seen.add(name)
-    return Sheet(header, columns, delimiter)
+    return CsvColumns(header, columns, delimiter)
 
 
 def _split_plain(text: str, delimiter: str) -> tuple[list[str], list[list[str]]] | None:
@@ -110,13 +110,13 @@ def _delimiter(text: str) -> str:
 
 def parse_csv(text: str, path: Path, reading: Reading) -> Table:
     """The table in the text of a CSV file; `path` is for messages."""
-    sheet = parse_sheet(text, path)
+    read = parse_columns(text, path)
     try:
-        return table_from_columns(sheet.by_name(), reading, path.stem)
+        return table_from_columns(read.by_name(), reading, path.stem)
     except InputError as fault:
         if fault.path is not None:
             raise
-        given = fault.cell is not None and fault.cell < sheet.rows
+        given = fault.cell is not None and fault.cell < read.rows
         line = line_of_row(text, fault.cell) if given and fault.cell is not None else None
         raise fault.at(path, 1 if isinstance(fault, HeaderError) else line) from None
 
@@ -124,7 +124,7 @@ def parse_csv(text: str, path: Path, reading: Reading) -> Table:
 def write_csv(table: Table, path: str | Path) -> None:
     """A table with dimensions as a long CSV file; columns that say nothing are left out."""
     names, columns = table_columns(table)
-    write_rows(path, names, zip(*columns, strict=True))
+    write_whole(path, rows_text(names, zip(*columns, strict=True)))
 
 
 def table_columns(table: Table) -> tuple[list[str], list[Sequence[str]]]:
@@ -159,11 +159,6 @@ def _figures(table: Table) -> Iterable[tuple[str, list[str]]]:
         yield "ub", all_shown(table.ub, table.scale)
     if table.contributors is not None:
         yield "contributors", all_shown(table.contributors, 1)
-
-
-def write_rows(path: str | Path, header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> None:
-    """A CSV file, whole or not at all."""
-    write_whole(path, rows_text(header, rows, delimiter))
 
 
 def rows_text(header: Sequence[str], rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:

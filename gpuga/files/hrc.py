@@ -18,11 +18,11 @@ from gpuga.table.grid import MOST_DEPTH
 from gpuga.table.table import Dimension
 
 
-def read_hierarchy(path: str | Path, sign: str | None = None) -> Hierarchy:
-    """The hierarchy in a file; `sign` is the leading sign (found out where not given)."""
+def read_hierarchy(path: str | Path) -> Hierarchy:
+    """The hierarchy in a file."""
     path = Path(path)
     lines = [(i, t.rstrip()) for i, t in enumerate(read_text(path).splitlines(), 1) if t.strip()]
-    sign = sign or _leading_sign([text for _, text in lines])
+    sign = _leading_sign([text for _, text in lines])
     codes: list[str] = []
     parents: list[str | None] = []
     above: list[str] = []  # the codes on the way from the total to the current line
@@ -67,7 +67,7 @@ def _refuse_twice(codes: list[str], numbers: list[int], path: Path) -> None:
         seen.add(code)
 
 
-def write_hierarchy(dimension: Dimension, path: str | Path, sign: str = "@") -> None:
+def write_hierarchy(dimension: Dimension, path: str | Path) -> None:
     """The hierarchy of a dimension as a file, parents before their parts."""
     below: dict[int, list[int]] = {}
     for code, parent in enumerate(dimension.parent.tolist()):
@@ -76,6 +76,6 @@ def write_hierarchy(dimension: Dimension, path: str | Path, sign: str = "@") -> 
     waiting = [(code, 0) for code in reversed(below.get(dimension.root, []))]
     while waiting:
         code, depth = waiting.pop()
-        out.append(sign * depth + dimension.codes[code])
+        out.append("@" * depth + dimension.codes[code])
         waiting += [(part, depth + 1) for part in reversed(below.get(code, []))]
     write_whole(path, "\n".join(out) + "\n")

@@ -157,7 +157,7 @@ def _levels(given: list[Ints], status: NDArray[np.uint8], value: Ints, scale: in
 
 
 @dataclass(frozen=True, eq=False)
-class Equations:
+class ParsedEquations:
     """Right-hand sides as texts, sizes, and the cells and signs of all equations one after the other."""
 
     rhs: list[str]
@@ -171,7 +171,7 @@ class Equations:
         return csr_lines(len(self.size), line, self.cell, self.sign, rhs)
 
 
-def _equations(lines: list[str], at: int, position: dict[str, int]) -> Equations:
+def _equations(lines: list[str], at: int, position: dict[str, int]) -> ParsedEquations:
     count = _count(lines, at, "equations")
     if any(text.strip() for text in lines[at + 1 + count :]):
         raise InputError("there is more after the last equation", line=at + 2 + count)
@@ -189,7 +189,7 @@ def _equations(lines: list[str], at: int, position: dict[str, int]) -> Equations
     line_of = np.repeat(np.arange(at + 2, at + 2 + count), sizes)
     cell = _cell_positions(cells, position, line_of)
     _refuse_twice(cell, line_of, len(position))
-    return Equations([token[0] for token in tokens], sizes, cell, _signs(signs, line_of))
+    return ParsedEquations([token[0] for token in tokens], sizes, cell, _signs(signs, line_of))
 
 
 def _cell_positions(cells: list[str], position: dict[str, int], line_of: Ints) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import Content, write_whole
-from gpuga.files.csv import line_of_row, parse_sheet, rows_text
+from gpuga.files.csv import line_of_row, parse_columns, rows_text
 from gpuga.files.jj import jj_indices
 from gpuga.files.parquet import arrow_bytes, read_arrow
 from gpuga.files.read import CSV_SUFFIXES, Source
@@ -65,8 +65,8 @@ def pattern_content(source: Source, suppressed: Mask, path: str | Path) -> Conte
 def _source_columns(source: Source) -> tuple[list[str], list[list[str]], str]:
     """Header and columns as texts, and the delimiter."""
     if source.frame is None:
-        sheet = parse_sheet(source.text, source.path)
-        return sheet.header, sheet.columns, sheet.delimiter
+        read = parse_columns(source.text, source.path)
+        return read.header, read.columns, read.delimiter
     names = list(source.frame.column_names)
     columns = [["" if v is None else str(v) for v in source.frame.column(n).to_pylist()] for n in names]
     return names, columns, ","
@@ -129,7 +129,7 @@ def _pattern_columns(path: Path) -> tuple[dict[str, list[str]], str]:
         frame = read_arrow(path)
         return {n: ["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in frame.column_names}, ""
     text = read_text(path)
-    return parse_sheet(text, path).by_name(), text
+    return parse_columns(text, path).by_name(), text
 
 
 def _matched(source: Source, columns: dict[str, list[str]]) -> Mask:

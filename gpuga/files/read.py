@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from gpuga.errors import InputError, printable
 from gpuga.files.csv import parse_csv, write_csv
@@ -17,7 +17,6 @@ from gpuga.table.columns import Hierarchy, Reading, ReadingOptions
 from gpuga.table.table import Table
 
 CSV_SUFFIXES = (".csv", ".tsv", ".txt")
-SUFFIXES = (".jj", *CSV_SUFFIXES, ".parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +51,28 @@ def read_source(
     """The table in a file together with the file as it was read, for writing the pattern."""
     path = Path(path)
     check_regular(path)
-    suffix = _suffix(path)
+    form = _format(path)
     trees = {
         name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
         for name, tree in (hierarchies or {}).items()
     }
-    reading = Reading.of(trees, options)
-    ignore = tuple(reading.ignore)
-    if suffix == ".parquet":
-        frame = read_arrow(path)
-        return Source(parse_parquet(frame, path, reading), path, frame=frame, ignore=ignore)
-    if suffix == ".jj":
-        _refuse_for_equations(reading, path)
+    return form.read(path, Reading.of(trees, options))
+
+
+def _read_csv(path: Path, reading: Reading) -> Source:
     text = read_text(path)
-    if suffix == ".jj":
-        return Source(parse_jj(text, path, levels=reading.levels, weights=reading.weights), path, text)
-    return Source(parse_csv(text, path, reading), path, text, ignore=ignore)
+    return Source(parse_csv(text, path, reading), path, text, ignore=tuple(reading.ignore))
+
+
+def _read_parquet(path: Path, reading: Reading) -> Source:
+    frame = read_arrow(path)
+    return Source(parse_parquet(frame, path, reading), path, frame=frame, ignore=tuple(reading.ignore))
+
+
+def _read_jj(path: Path, reading: Reading) -> Source:
+    _refuse_for_equations(reading, path)
+    text = read_text(path)
+    return Source(parse_jj(text, path, levels=reading.levels, weights=reading.weights), path, text)
 
 
 def _refuse_for_equations(reading: Reading, path: Path) -> None:
@@ -81,23 +86,33 @@ def _refuse_for_equations(reading: Reading, path: Path) -> None:
     }
     for option, said in given.items():
         if said:
-            raise InputError(f"a .jj file brings its equations along: it takes no {option}", path=path)
+            raise InputError(f"a .jj file has its equations in it and takes no {option}", path=path)
+
+
+class Format(NamedTuple):
+    """How tables of one kind of file are read and written."""
+
+    read: Callable[[Path, Reading], Source]
+    write: Callable[[Table, Path], None]
+
+
+FORMATS: dict[str, Format] = {
+    ".jj": Format(_read_jj, write_jj),
+    **dict.fromkeys(CSV_SUFFIXES, Format(_read_csv, write_csv)),
+    ".parquet": Format(_read_parquet, write_parquet),
+}
+"""The formats by suffix."""
 
 
 def write_table(table: Table, path: str | Path) -> None:
     """A table as a file of the kind that the suffix names."""
-    suffix = _suffix(Path(path))
-    if suffix == ".jj":
-        write_jj(table, path)
-    elif suffix == ".parquet":
-        write_parquet(table, path)
-    else:
-        write_csv(table, path)
+    path = Path(path)
+    _format(path).write(table, path)
 
 
-def _suffix(path: Path) -> str:
+def _format(path: Path) -> Format:
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        kinds = ", ".join(SUFFIXES)
+    if suffix not in FORMATS:
+        kinds = ", ".join(FORMATS)
         raise InputError(f"files of kind {printable(suffix or 'none')} are not known: use {kinds}", path=path)
-    return suffix
+    return FORMATS[suffix]

@@ -26,7 +26,7 @@ LARGEST = 2**40
 """So are entries and amounts beyond this."""
 
 
-class Basis(NamedTuple):
+class CircuitBasis(NamedTuple):
     """The eliminated lines of some cells, numbered by rank, the widest first.
 
     `cell` int32[k] are the table's cells by rank. Row r gives cell `pivot[r]` by lower ranked ones; `row_of`
@@ -43,7 +43,7 @@ class Basis(NamedTuple):
     rows_with: NDArray[np.int32]
 
     @classmethod
-    def of(cls, ground: Ground, ranked: Ints) -> Basis | None:
+    def of(cls, ground: Ground, ranked: Ints) -> CircuitBasis | None:
         """The basis of the lines of some cells, the widest first; None where it fills in too much."""
         size = np.diff(ground.cell_start)[ranked]
         before = np.cumsum(size) - size
@@ -181,7 +181,7 @@ def _eliminated(
 
 
 @compiled
-def _circuits(basis: Basis, free: Ints, amounts: Ints, largest: int) -> tuple[Ints, NDArray[np.int32], Ints]:
+def _circuits(basis: CircuitBasis, free: Ints, amounts: Ints, largest: int) -> tuple[Ints, NDArray[np.int32], Ints]:
     """What follows from each free column alone; empty where it does not come out whole."""
     begin, column, value = basis.begin, basis.column, basis.value
     pivot, first, rows_with = basis.pivot, basis.first, basis.rows_with

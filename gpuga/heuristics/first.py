@@ -20,7 +20,7 @@ from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
-from gpuga.heuristics.bottleneck import Basis
+from gpuga.heuristics.bottleneck import CircuitBasis
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.shown import Goals, Shown
 from gpuga.problem.two_way import problem_of
@@ -178,7 +178,7 @@ def _take_circuits(shown: Shown, cells: Ints, goals: Ints, price: Floats, room: 
     usable = width > 0
     cells, price, width, asked = cells[usable], price[usable], width[usable], asked[usable]
     order = np.lexsort((cells, price, asked, -width))
-    basis = Basis.of(shown.ground, cells[order])
+    basis = CircuitBasis.of(shown.ground, cells[order])
     if basis is None:
         return
     places = np.flatnonzero(asked[order])

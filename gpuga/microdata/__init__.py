@@ -2,7 +2,7 @@
 
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.insiders import InsiderRisk, insider_risks
-from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, Rule, Zeros, parse_rule
+from gpuga.microdata.primary_rules import Dominance, Frequency, PercentRule, PrimaryRule, Zeros, parse_rule
 from gpuga.microdata.protect import MicrodataParameters, MicrodataProtection, protect_records
 from gpuga.microdata.record_file import protect_file
 from gpuga.microdata.table_file import write_tabulation
@@ -16,7 +16,7 @@ __all__ = [
     "MicrodataParameters",
     "MicrodataProtection",
     "PercentRule",
-    "Rule",
+    "PrimaryRule",
     "Tabulation",
     "Zeros",
     "insider_risks",

@@ -80,7 +80,7 @@ def linear_costs(
 def _checked(suppress: Ints, records: int, recode: Sequence[Ints]) -> Costs:
     """Costs by field (int64[1, fields]), the same for all records."""
     if (suppress <= 0).any():
-        raise InputError("a suppression costs more than nothing", field="--suppress-cost")
+        raise InputError("the cost of a suppression must be above 0", field="--suppress-cost")
     if any((d < 0).any() for d in recode):
-        raise InputError("a recoding costs nothing or more", field="--recode-cost")
+        raise InputError("the cost of a recoding must be 0 or more", field="--recode-cost")
     return Costs(suppress, np.zeros(records, np.int64), tuple(recode))

@@ -81,7 +81,7 @@ def _leading(largest: Sequence[Contribution], mass: int) -> int:
     return total
 
 
-class Rule(Protocol):
+class PrimaryRule(Protocol):
     """A primary rule."""
 
     @property
@@ -161,10 +161,10 @@ class PercentRule:
         return shortfall if shortfall > 0 else None
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> PrimaryRule:
     """A rule from words such as `frequency:3`, `frequency:3,20`, `nk:2,85`, `p:10`, `pq:10,50`."""
     name, _, numbers = text.partition(":")
-    parsers: dict[str, Callable[[str, list[Fraction]], Rule]] = {
+    parsers: dict[str, Callable[[str, list[Fraction]], PrimaryRule]] = {
         "frequency": _frequency, "freq": _frequency,
         "nk": _dominance, "dominance": _dominance,
         "p": _percent, "p%": _percent, "pq": _percent, "p/q": _percent,
@@ -228,7 +228,7 @@ class Zeros:
     level: Fraction = Fraction(1)
 
 
-def required_level(cell: Contributions, rules: Sequence[Rule], zeros: Zeros, scale: int) -> Fraction | None:
+def required_level(cell: Contributions, rules: Sequence[PrimaryRule], zeros: Zeros, scale: int) -> Fraction | None:
     """The widest level that any rule asks for (units of `1/(scale * one)`); None: harmless."""
     fired = [level for rule in rules if (level := rule.level(cell)) is not None]
     if cell.total == 0 and cell.contributors > 0:

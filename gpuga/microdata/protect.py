@@ -17,9 +17,10 @@ from gpuga.errors import GpugaError
 from gpuga.microdata.problem import Problem, Recoding
 from gpuga.microdata.recount import recount, recount_as_known
 from gpuga.microdata.relaxed import RecodingBound
-from gpuga.microdata.search import SEARCHES, Evaluator
+from gpuga.microdata.search import SEARCHES, RecodingEvaluator
 from gpuga.microdata.suppression import Suppressed, suppress
 from gpuga.microdata.unsafe import minucs, unsafe_words
+from gpuga.protection import relative_gap
 
 FINALISTS = 3
 """How many of the best recodings are suppressed to the end."""
@@ -74,9 +75,7 @@ class MicrodataProtection:
     @property
     def gap(self) -> float | None:
         """`(cost - lower_bound) / lower_bound`; None where a bound of 0 stands against a cost."""
-        if self.cost <= self.bound.value:
-            return 0.0
-        return float(self.cost / self.bound.value - 1) if self.bound.value > 0 else None
+        return relative_gap(self.cost, self.bound.value)
 
     def account(self) -> dict[str, Any]:
         """What was done and why, in figures; no record's scores."""
@@ -143,7 +142,7 @@ def protect_records(
     clock, limit = context.clock, _limit(problem, parameters)
     before = clock.spent()
     context.progress.stage("search", total=limit)
-    evaluator = Evaluator(
+    evaluator = RecodingEvaluator(
         problem,
         evaluations=limit,
         clock=clock,
@@ -192,7 +191,7 @@ def _limit(problem: Problem, parameters: MicrodataParameters) -> int:
 
 
 def _finish(
-    problem: Problem, evaluator: Evaluator, parameters: MicrodataParameters, clock: Clock, progress: Progress
+    problem: Problem, evaluator: RecodingEvaluator, parameters: MicrodataParameters, clock: Clock, progress: Progress
 ) -> tuple[Recoding, Suppressed]:
     """The recoding that is cheapest once its suppressions satisfy a re-count, among the best of the search.
 

@@ -156,7 +156,7 @@ def _rules(
 def _costs(parameters: MicrodataParameters, keys: Keys, codes: Codes, rules: Sequence[Sequence[RecodingRule]]) -> Costs:
     if parameters.cost == "entropy":
         if parameters.suppress_cost or parameters.recode_cost:
-            raise InputError("own costs go with --cost linear", field="--cost")
+            raise InputError("--suppress-cost and --recode-cost need --cost linear", field="--cost")
         return entropy_costs(codes, rules)
     weights = [parameters.suppress_cost.get(name, 1.0) for name in keys.fields]
     recode = {keys.fields.index(name): costs for name, costs in parameters.recode_cost.items()}

@@ -22,7 +22,7 @@ from gpuga.microdata.relaxed import FINENESS, MOST_RECODINGS, RecodingBound, Rel
 MOST_PRICES = 12
 
 
-class Evaluator:
+class RecodingEvaluator:
     """Estimates and true costs of recodings, the best one found, and a proven bound.
 
     `evaluations` limits the true costs that are computed; `clock` the time.
@@ -144,12 +144,12 @@ def random_recoding(problem: Problem, rng: np.random.Generator) -> Recoding:
     return tuple(int(rng.integers(c)) for c in problem.choices)
 
 
-def iterative(evaluator: Evaluator, rng: np.random.Generator) -> None:
+def iterative(evaluator: RecodingEvaluator, rng: np.random.Generator) -> None:
     """Improve from the unchanged file until no neighbour is cheaper."""
     _improve(evaluator, evaluator.problem.unchanged)
 
 
-def _improve(evaluator: Evaluator, recoding: Recoding) -> None:
+def _improve(evaluator: RecodingEvaluator, recoding: Recoding) -> None:
     cost = Fraction(evaluator.evaluate(recoding))
     while not evaluator.spent():
         around = neighbours(evaluator.problem, recoding)
@@ -162,7 +162,7 @@ def _improve(evaluator: Evaluator, recoding: Recoding) -> None:
         cost, recoding = best
 
 
-def repeated(evaluator: Evaluator, rng: np.random.Generator, starts: int = 10) -> None:
+def repeated(evaluator: RecodingEvaluator, rng: np.random.Generator, starts: int = 10) -> None:
     """Iterative improvement from the unchanged file, then from random recodings."""
     iterative(evaluator, rng)
     for _ in range(starts):
@@ -171,7 +171,7 @@ def repeated(evaluator: Evaluator, rng: np.random.Generator, starts: int = 10) -
         _improve(evaluator, random_recoding(evaluator.problem, rng))
 
 
-def tabu(evaluator: Evaluator, rng: np.random.Generator, patience: int | None = None) -> None:
+def tabu(evaluator: RecodingEvaluator, rng: np.random.Generator, patience: int | None = None) -> None:
     """Always move to the cheapest neighbour; recent moves may not be taken back."""
     problem = evaluator.problem
     patience = patience or 10 + 2 * sum(problem.choices)
@@ -197,7 +197,7 @@ def _moved(old: Recoding, new: Recoding) -> tuple[int, int]:
     return field, new[field]
 
 
-def annealing(evaluator: Evaluator, rng: np.random.Generator, steps: int | None = None) -> None:
+def annealing(evaluator: RecodingEvaluator, rng: np.random.Generator, steps: int | None = None) -> None:
     """Accept random neighbours, worse ones with a probability that falls to nothing."""
     problem = evaluator.problem
     steps = steps or 40 * sum(problem.choices)
@@ -220,7 +220,7 @@ def annealing(evaluator: Evaluator, rng: np.random.Generator, steps: int | None 
         temperature *= cooling
 
 
-def exact(evaluator: Evaluator, rng: np.random.Generator) -> None:
+def exact(evaluator: RecodingEvaluator, rng: np.random.Generator) -> None:
     """Tabu search, then the most promising recodings until none can be cheaper (few recodings only)."""
     tabu(evaluator, rng)
     if np.prod([float(c) for c in evaluator.problem.choices]) > MOST_RECODINGS:
@@ -232,6 +232,6 @@ def exact(evaluator: Evaluator, rng: np.random.Generator) -> None:
         evaluator.evaluate(recoding)
 
 
-SEARCHES: dict[str, Callable[[Evaluator, np.random.Generator], None]] = {
+SEARCHES: dict[str, Callable[[RecodingEvaluator, np.random.Generator], None]] = {
     "iterative": iterative, "repeated": repeated, "tabu": tabu, "annealing": annealing, "exact": exact,
 }  # fmt: skip

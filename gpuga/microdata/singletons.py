@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from gpuga.microdata.contributions import Makeup, Spread, in_order
-from gpuga.microdata.primary_rules import Contribution, Contributions, Rule, Zeros, required_level
+from gpuga.microdata.primary_rules import Contribution, Contributions, PrimaryRule, Zeros, required_level
 from gpuga.table.table import Lines, Mask
 
 
@@ -44,7 +44,7 @@ def crowded_lines(lines: Lines, primary: Mask) -> list[tuple[int, ...]]:
 def groups(
     lines: Sequence[tuple[int, ...]],
     makeup: Mapping[int, Makeup],
-    rules: Sequence[Rule],
+    rules: Sequence[PrimaryRule],
     zeros: Zeros,
     scale: int,
 ) -> list[Group]:

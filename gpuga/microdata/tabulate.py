@@ -21,7 +21,7 @@ from gpuga.context import Progress, Silent
 from gpuga.errors import InputError, printable
 from gpuga.files.hrc import read_dimension
 from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
-from gpuga.microdata.primary_rules import Contributions, Rule, Zeros, required_level
+from gpuga.microdata.primary_rules import Contributions, PrimaryRule, Zeros, required_level
 from gpuga.microdata.records import OpeningOptions, Records
 from gpuga.microdata.singletons import Group, crowded_lines, groups
 from gpuga.table.grid import flat_dimension, grid_lines
@@ -99,7 +99,7 @@ class Tabulation:
 def tabulate(
     path: str | Path,
     layout: Layout,
-    rules: Sequence[Rule],
+    rules: Sequence[PrimaryRule],
     *,
     hierarchies: Mapping[str, Dimension | str | Path] | None = None,
     zeros: Zeros | None = None,
@@ -140,7 +140,7 @@ def tabulate(
         return _tabulation(cells, grid, needed, found, layout, records.count)
 
 
-def _check_call(layout: Layout, rules: Sequence[Rule], hierarchies: Mapping[str, Dimension]) -> None:
+def _check_call(layout: Layout, rules: Sequence[PrimaryRule], hierarchies: Mapping[str, Dimension]) -> None:
     if not rules:
         raise InputError("give at least one primary rule", field="--rule")
     if not layout.by or len(set(layout.by)) != len(layout.by):
@@ -187,7 +187,7 @@ def _groups(
     cells: Cells,
     grid: Grid,
     primary: NDArray[np.bool_],
-    rules: Sequence[Rule],
+    rules: Sequence[PrimaryRule],
     zeros: Zeros,
 ) -> list[Group]:
     """Primaries that need a level together."""

@@ -33,7 +33,7 @@ def requirements_of(table: Table, strict: bool, clock: Clock | None = None) -> T
         goal = int(sliding[cell] - lower[cell])
         reach = everything.reach(cell, 1, goal, clock.left())
         if clock.expired():
-            raise OutOfTime("time ran out before sliding levels were laid out; allow more with --seconds")
+            raise OutOfTime("time ran out before the sliding levels were prepared; allow more with --seconds")
         upper[cell] = max(int(upper[cell]), min(goal, goal if reach.unbounded else int(reach.attained)))
         lower[cell] = max(int(lower[cell]), int(sliding[cell] - upper[cell]))
     cells = np.repeat(table.sensitive, 2)

@@ -395,19 +395,9 @@ class Attacker:
 
     def _model(self) -> Model:
         """What the attacker knows, without an objective."""
-        zeros = np.zeros(self.matrix.shape[0])
-        start, index, value = self._compressed()
-        return Model(
-            cost=np.zeros(len(self.cells)),
-            lower=self._floats(-self.down),
-            upper=self._floats(self.up),
-            row_lower=zeros,
-            row_upper=zeros,
-            start=start,
-            index=index,
-            value=value,
-            maximise=True,
-        )
+        free, zeros = np.zeros(len(self.cells)), np.zeros(self.matrix.shape[0])
+        lower, upper = self._floats(-self.down), self._floats(self.up)
+        return Model(free, lower, upper, zeros, zeros, *self._compressed(), maximise=True)
 
     def _compressed(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
         """The matrix as a solver takes it."""

@@ -36,14 +36,14 @@ NARROW = 2**61
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
+class ExactSystem:
     """A square integer system and its factorisation; solved exactly, as it is or transposed."""
 
     matrix: csr_array
     factors: SuperLU
 
     @classmethod
-    def of(cls, matrix: csc_array) -> Basis | None:
+    def of(cls, matrix: csc_array) -> ExactSystem | None:
         """The factorised system, None where it is singular for the solver of floats."""
         try:
             factors = splu(matrix.astype(np.float64), options={"Equil": False})

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC
-from gpuga.lp.solver import Basis as SolverBasis
-from gpuga.safety.basis import Basis, Integers, Solution, narrow
+from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC, Basis
+from gpuga.safety.basis import ExactSystem, Integers, Solution, narrow
 from gpuga.table.table import INFINITE, Ints
 
 WIDE = 2.0**61
@@ -33,7 +32,7 @@ class IntegerProgram:
     lower: Ints
     upper: Ints
 
-    def at(self, basis: SolverBasis, expired: Callable[[], bool] = bool) -> Vertex | None:
+    def at(self, basis: Basis, expired: Callable[[], bool] = bool) -> Vertex | None:
         """The basis made exact; None where it is singular or stands on a bound that is not there."""
         basic, rows = np.flatnonzero(basis.column == BASIC), np.flatnonzero(~basis.row)
         if len(basic) != len(rows):
@@ -45,7 +44,7 @@ class IntegerProgram:
         if (np.abs(x) >= INFINITE).any():
             return None
         columns = self.matrix[:, basic]
-        square = Basis.of(csc_array(columns[rows, :])) if len(basic) else None
+        square = ExactSystem.of(csc_array(columns[rows, :])) if len(basic) else None
         if len(basic) and square is None:
             return None
         return Vertex(self, basic, rows, x, square, expired)
@@ -69,7 +68,7 @@ class Vertex:
     basic: NDArray[np.intp]
     rows: NDArray[np.intp]
     standing: Ints
-    square: Basis | None
+    square: ExactSystem | None
     expired: Callable[[], bool]
 
     def point(self) -> Solution | None:

@@ -27,7 +27,7 @@ from gpuga.table.table import INFINITE, Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class FlowReach:
     """Which tasks a pattern meets and, where asked for, the change of the table that shows it.
 
     `met` bool[T]. Task t's witness are the entries `start[t]:start[t+1]` of `cell` (int32) and `amount`
@@ -40,16 +40,16 @@ class Reach:
     amount: Ints
 
 
-def reachable(plane: Plane, suppressed: Mask, tasks: Tasks, witnesses: bool = False) -> Reach:
+def reachable(plane: Plane, suppressed: Mask, tasks: Tasks, witnesses: bool = False) -> FlowReach:
     """Decide each task exactly in the pattern `suppressed` (bool[R, C]), with witnesses if asked for."""
     place, forth = oriented(plane, tasks)
     net, links, flow = _prepared(plane, suppressed)
     if not witnesses:
         met = _decide(net, links, flow, place, forth, tasks.need)
         empty = np.zeros(0, np.int64)
-        return Reach(met, np.zeros(len(tasks) + 1, np.int64), empty.astype(np.int32), empty)
+        return FlowReach(met, np.zeros(len(tasks) + 1, np.int64), empty.astype(np.int32), empty)
     met, start, at, amount = _witness(net, links, flow, place, forth, tasks.need)
-    return Reach(met, start, plane.cell.ravel()[at], amount * plane.sign.ravel()[at])
+    return FlowReach(met, start, plane.cell.ravel()[at], amount * plane.sign.ravel()[at])
 
 
 def extreme(plane: Plane, suppressed: Mask, cells: NDArray[np.integer]) -> tuple[Ints, Ints]:

@@ -103,14 +103,14 @@ def knows_whole(table: Table, whole: str) -> bool:
 def check_choice(given: str, choices: tuple[str, ...], field: str) -> None:
     """Refuse a word that is none of the choices."""
     if given not in choices:
-        raise InputError(f"{printable(given)!r} is none of {', '.join(choices)}", field=field)
+        raise InputError(f"{printable(given)!r} is not one of {', '.join(choices)}", field=field)
 
 
 def _refuse_parts(table: Table) -> None:
     parts = table.value % table.scale != 0
     if parts.any():
         cell = int(np.argmax(parts))
-        raise InputError(f"{table.label(cell)} is not a whole number: leave --whole yes out", field="value", cell=cell)
+        raise InputError(f"{table.label(cell)} is not a whole number: do not use --whole yes", field="value", cell=cell)
 
 
 def in_whole_units(table: Table, strict: bool) -> Table:

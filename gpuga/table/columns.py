@@ -167,19 +167,19 @@ def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
         dimensions.append(dimension)
         codes.append(code)
     grid = Grid(tuple(dimensions), np.column_stack(codes).astype(np.int32))
-    _wonder_at_numbering(columns, names)
+    _warn_of_numbering(columns, names)
     if (pair := duplicates(grid)) is not None:
         raise InputError(f"the same cell as in row {pair[0] + 1}: every cell may occur once", cell=pair[1])
     return add_marginals(grid)
 
 
-def _wonder_at_numbering(columns: Mapping[str, Column], names: Sequence[str]) -> None:
+def _warn_of_numbering(columns: Mapping[str, Column], names: Sequence[str]) -> None:
     """A column beside others that never repeats a code is probably a number or a note, not a dimension."""
     for name in names if len(names) > 1 else ():
         entries = columns[name]
         if len(entries) > len(names) * 4 and len(set(map(str, entries))) == len(entries):
             warnings.warn(
-                f"column {printable(name)!r} has another code on every row: if it is not a dimension, "
+                f"column {printable(name)!r} has a different code in every row: if it is not a dimension, "
                 f"leave it out with --ignore {printable(name)}",
                 stacklevel=2,
             )

@@ -228,5 +228,5 @@ def _fraction(name: str, value: float) -> None:
 
 def _random(seed: int) -> np.random.Generator:
     if seed < 0:
-        raise InputError(f"a seed is not negative, {seed} is", field="seed")
+        raise InputError(f"a seed must be 0 or more, not {seed}", field="seed")
     return np.random.Generator(np.random.PCG64(seed))

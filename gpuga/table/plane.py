@@ -30,9 +30,9 @@ class Plane:
         rows, columns = self.cell.shape
         return rows, columns
 
-    def lay(self, per_cell: NDArray[np.generic], absent: int = 0) -> NDArray[np.generic]:
-        """A per-cell array as an (R, C) array."""
-        return np.where(self.cell >= 0, per_cell[self.cell], np.asarray(absent, per_cell.dtype))
+    def lay(self, per_cell: NDArray[np.generic]) -> NDArray[np.generic]:
+        """A per-cell array as an (R, C) array, 0 where there is no cell."""
+        return np.where(self.cell >= 0, per_cell[self.cell], np.zeros((), per_cell.dtype))
 
     def lift(self, laid: NDArray[np.generic]) -> NDArray[np.generic]:
         """An (R, C) array back as a per-cell array."""

@@ -362,7 +362,9 @@ def _refuse_overflow(table: Table, by: int, weight_by: int) -> None:
     figures = (table.value, *finite, *vars(table.levels).values(), table.lines.rhs)
     for columns, factor in ((figures, by), ((table.weight,), weight_by)):
         if max(int(np.abs(c).max(initial=0)) for c in columns) * factor >= LARGEST:
-            raise InputError("the figures are too large for exact arithmetic in the finest unit of all: round them")
+            raise InputError(
+                "the figures are too large for exact arithmetic in their smallest decimal unit: round them"
+            )
 
 
 def _total_of(table: Table, line: int) -> int:

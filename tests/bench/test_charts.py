@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from bench.charts import Axis, bars, lines
+from bench.charts import ChartAxis, bars, lines
 
 
 def test_a_bar_is_drawn_for_every_value_that_is_there():
@@ -22,13 +22,13 @@ def test_hostile_names_stay_text():
 
 
 def test_axes_hold_all_values_and_their_ticks_are_evenly_spaced():
-    axis = Axis.over("", [-1.0, 97.0], False, 0, 100)
+    axis = ChartAxis.over("", [-1.0, 97.0], False, 0, 100)
     assert axis.least <= -1
     assert axis.most >= 97
     steps = {round(b - a, 9) for a, b in zip(axis.ticks(), axis.ticks()[1:], strict=False)}
     assert len(steps) == 1
     assert 0.0 in axis.ticks()
-    log = Axis.over("", [0.02, 5000.0], True, 0, 100)
+    log = ChartAxis.over("", [0.02, 5000.0], True, 0, 100)
     assert log.least <= 0.02
     assert log.most >= 5000
 

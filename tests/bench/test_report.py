@@ -6,12 +6,12 @@ import json
 import shutil
 
 from bench import report
-from bench.history import Entry, append_entries, findings, read_entries
+from bench.history import HistoryEntry, append_entries, findings, read_entries
 from bench.peers import Result, section
 from bench.runs import Run, Store, measured
 
 
-def entry(**changed: object) -> Entry:
+def entry(**changed: object) -> HistoryEntry:
     given = {
         "date": "2026-01-01",
         "version": "0.1.0",
@@ -25,7 +25,7 @@ def entry(**changed: object) -> Entry:
         "audit_cpu_seconds": 0.0,
         "fault": "",
     }
-    return Entry(**{**given, **changed})
+    return HistoryEntry(**{**given, **changed})
 
 
 def test_the_history_says_what_got_slower_dearer_or_less_proven(tmp_path):

@@ -1,4 +1,4 @@
-"""The integer programmes of Serpell et al., on their own example and against brute force."""
+"""The integer programs of Serpell et al., on their own example and against brute force."""
 
 from __future__ import annotations
 

@@ -30,9 +30,8 @@ def breeder_of(table: Table, size: int = 12, clock: Clock | None = None) -> Bree
 
 def all_safe(table: Table, population: Population) -> bool:
     problem = problem_for(table)
-    patterns = (
-        problem.pattern((m.suppressed & ~problem.forced.ravel()).reshape(problem.weight.shape)) for m in population
-    )
+    forced, shape = problem.forced.ravel(), problem.weight.shape
+    patterns = [problem.pattern((member.suppressed & ~forced).reshape(shape)) for member in population]
     return all(gpuga.audit(table, pattern, intervals=False).safe for pattern in patterns)
 
 

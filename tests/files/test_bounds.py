@@ -88,5 +88,5 @@ def test_a_group_of_cells_with_far_bounds_is_bounded_by_them() -> None:
 def test_finer_units_never_wrap_a_bound_around() -> None:
     large = table_from_frame({"r": ["a", "b"], "value": [3, 4], "ub": [2**59, 9]})
     fine = table_from_frame({"r": ["a", "b"], "value": ["3.000", "4"], "lb": ["2.999", "0"]})
-    with pytest.raises(InputError, match="too large for exact arithmetic in the finest unit"):
+    with pytest.raises(InputError, match="too large for exact arithmetic in their smallest decimal unit"):
         link([large, fine])

@@ -9,7 +9,7 @@ import pytest
 from gpuga.errors import InputError
 from gpuga.files import csv as module
 from gpuga.files import parquet
-from gpuga.files.csv import LONGEST_LINE, _delimiter, line_of_row, parse_csv, parse_sheet, rows_text
+from gpuga.files.csv import LONGEST_LINE, _delimiter, line_of_row, parse_columns, parse_csv, rows_text
 from gpuga.table.columns import Reading
 from gpuga.table.headers import HeaderError
 
@@ -65,10 +65,10 @@ def test_the_header_tells_the_delimiter(header: str, sign: str) -> None:
 
 def test_one_field_may_be_as_long_as_the_csv_module_takes_it() -> None:
     for name in ("x" * LONGEST_LINE, '"' + "x" * LONGEST_LINE + '"'):
-        assert parse_sheet(f"a,b\n{name},1\n", Path("t.csv")).columns[0] == ["x" * LONGEST_LINE]
+        assert parse_columns(f"a,b\n{name},1\n", Path("t.csv")).columns[0] == ["x" * LONGEST_LINE]
     for name in ("x" * (LONGEST_LINE + 1), '"' + "x" * (LONGEST_LINE + 1) + '"'):
         with pytest.raises(InputError, match="is not CSV") as fault:
-            parse_sheet(f"a,b\n{name},1\n", Path("t.csv"))
+            parse_columns(f"a,b\n{name},1\n", Path("t.csv"))
         assert fault.value.line == 2
 
 

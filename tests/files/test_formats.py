@@ -15,7 +15,7 @@ from gpuga.errors import InputError
 from gpuga.files import csv as csv_files
 from gpuga.files import parquet, source
 from gpuga.files.atomic import is_device
-from gpuga.files.csv import line_of_row, parse_sheet, write_csv
+from gpuga.files.csv import line_of_row, parse_columns, write_csv
 from gpuga.files.hrc import read_hierarchy, write_hierarchy
 from gpuga.files.jj import jj_indices, parse_jj, write_jj
 from gpuga.files.parquet import write_parquet
@@ -48,7 +48,7 @@ ODD = {
 @pytest.mark.parametrize("case", ODD)
 def test_a_sheet_is_what_the_csv_module_reads(case: str) -> None:
     text = ODD[case]
-    sheet = parse_sheet(text, Path("t.csv"))
+    sheet = parse_columns(text, Path("t.csv"))
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=sheet.delimiter) if row]
     assert sheet.delimiter == {"semicolons": ";", "tabs": "\t"}.get(case, ",")
     assert sheet.header == rows[0]
@@ -61,13 +61,13 @@ def test_a_sheet_is_what_the_csv_module_reads(case: str) -> None:
 )
 def test_plain_sheets_do_not_take_the_slow_way(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_files, "_read_rows", lambda *_: pytest.fail("row by row"))
-    parse_sheet(ODD[case], Path("t.csv"))
+    parse_columns(ODD[case], Path("t.csv"))
 
 
 @pytest.mark.parametrize("text", ["a,b\n1\n2,3,4\n", "a,b\n1,2,3\n4\n", "a,b\n1,2\n3\n"])
 def test_uneven_rows_are_refused_though_the_fields_add_up(text: str) -> None:
     with pytest.raises(InputError, match=r"has \d fields, the header has 2"):
-        parse_sheet(text, Path("t.csv"))
+        parse_columns(text, Path("t.csv"))
 
 
 def test_rows_are_found_again_where_fields_have_line_breaks() -> None:
@@ -288,8 +288,8 @@ def test_hierarchies_are_written_parents_first(tmp_path: Path) -> None:
     tree = Dimension("r", codes, np.array([2, 6, 1, 1, 2, 6, -1], np.int32))
     write_hierarchy(tree, tmp_path / "r.hrc")
     assert (tmp_path / "r.hrc").read_text() == "north\n@coast\n@@east\n@@west\n@hills\nsouth\n"
-    write_hierarchy(tree, tmp_path / "dots.hrc", sign=".")
-    assert read_hierarchy(tmp_path / "dots.hrc", ".").parents == (None, "north", "coast", "coast", "north", None)
+    (tmp_path / "dots.hrc").write_text((tmp_path / "r.hrc").read_text().replace("@", "."))
+    assert read_hierarchy(tmp_path / "dots.hrc").parents == (None, "north", "coast", "coast", "north", None)
     (tmp_path / "gaps.hrc").write_text("north\n\n@coast\n")
     assert read_hierarchy(tmp_path / "gaps.hrc").lines == (1, 3)
 

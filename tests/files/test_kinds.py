@@ -12,7 +12,7 @@ from gpuga.errors import InputError, MissingExtra
 from gpuga.files import csv as csv_files
 from gpuga.files import jj as jj_files
 from gpuga.files.atomic import write_whole
-from gpuga.files.csv import parse_sheet
+from gpuga.files.csv import parse_columns
 from gpuga.files.hrc import read_hierarchy
 from gpuga.files.jj import parse_jj
 from gpuga.files.parquet import _figures, read_arrow, texts_bytes
@@ -194,15 +194,15 @@ def test_figures_become_integers_or_decimals_of_as_many_places_as_are_used() -> 
 )
 def test_a_sheet_that_is_none_is_refused_with_its_line(text: str, says: str, line: int | None) -> None:
     with pytest.raises(InputError, match=says) as fault:
-        parse_sheet(text, Path("t.csv"))
+        parse_columns(text, Path("t.csv"))
     assert fault.value.line == line
 
 
 def test_a_sheet_may_have_as_many_rows_as_are_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_files, "MOST_ROWS", 2)
-    assert parse_sheet("a\n1\n2\n", Path("t.csv")).rows == 2
+    assert parse_columns("a\n1\n2\n", Path("t.csv")).rows == 2
     with pytest.raises(InputError, match="has more than 2 rows"):
-        parse_sheet("a\n1\n2\n3\n", Path("t.csv"))
+        parse_columns("a\n1\n2\n3\n", Path("t.csv"))
 
 
 def test_a_claim_of_more_digits_than_any_number_of_cells_is_judged_as_a_claim() -> None:

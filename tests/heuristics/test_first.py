@@ -10,7 +10,7 @@ import pytest
 from gpuga.context import Context
 from gpuga.errors import Infeasible
 from gpuga.heuristics import first
-from gpuga.heuristics.bottleneck import Basis
+from gpuga.heuristics.bottleneck import CircuitBasis
 from gpuga.heuristics.first import first_pattern
 from gpuga.heuristics.shown import Goals, Shown
 from gpuga.protection import Found
@@ -94,7 +94,7 @@ def test_circuits_of_the_basis_have_room_for_what_their_cell_has_room_for() -> N
         cells = np.flatnonzero(room > 0)
         ranked = cells[np.argsort(-room[cells], kind="stable")]
         ground = Ground.of(table, table.suppressible)
-        basis = Basis.of(ground, ranked)
+        basis = CircuitBasis.of(ground, ranked)
         assert basis is not None
         free = np.flatnonzero(basis.row_of < 0)
         circuits = basis.circuits(free, room[ranked[free]])
@@ -110,7 +110,7 @@ def test_a_basis_that_fills_in_too_much_is_given_up(monkeypatch: pytest.MonkeyPa
 
     table = linked_table(np.random.default_rng(1))
     monkeypatch.setattr(bottleneck, "MOST_ENTRIES", 5)
-    assert Basis.of(Ground.of(table, table.suppressible), np.flatnonzero(table.up > 0)) is None
+    assert CircuitBasis.of(Ground.of(table, table.suppressible), np.flatnonzero(table.up > 0)) is None
 
 
 def test_programs_settle_what_no_simple_circuit_shows(monkeypatch: pytest.MonkeyPatch) -> None:

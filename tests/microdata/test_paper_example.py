@@ -14,7 +14,7 @@ from gpuga.microdata.keys import make_keys
 from gpuga.microdata.problem import Problem, local_suppression, true_cost
 from gpuga.microdata.recoding import field_rules
 from gpuga.microdata.relaxed import FINENESS, Relaxed, frequency_tables, priced
-from gpuga.microdata.search import SEARCHES, Evaluator
+from gpuga.microdata.search import SEARCHES, RecodingEvaluator
 from gpuga.microdata.unsafe import key_bits, minucs, set_masks, unsafe_words
 
 RECORDS = [(10, 100), (11, 101), (19, 100), (19, 100), (10, 109), (10, 109)]
@@ -121,7 +121,7 @@ def test_the_optimum_for_given_costs_is_found_by_every_search(suppress, recode, 
     exhaustive = {k: true_cost(problem, k) for k in product(range(3), range(3))}
     assert (min(exhaustive.values()), exhaustive[best]) == (optimum, optimum)
     for search in SEARCHES.values():
-        evaluator = Evaluator(problem)
+        evaluator = RecodingEvaluator(problem)
         search(evaluator, np.random.default_rng(1))
         assert evaluator.best_cost >= optimum >= evaluator.bound().value
     assert evaluator.best == best

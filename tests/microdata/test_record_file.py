@@ -28,7 +28,7 @@ from gpuga.microdata import suppression as suppression_module
 from gpuga.microdata.protect import protect_records
 from gpuga.microdata.record_file import opened
 from gpuga.microdata.records import Records
-from gpuga.microdata.search import Evaluator
+from gpuga.microdata.search import RecodingEvaluator
 
 PARAMETERS = MicrodataParameters(("age", "job", "town"), 2, 3, recode={"age": "width:5,10"})
 
@@ -181,14 +181,14 @@ def test_a_ctrl_c_ends_a_statement_of_duckdb(people: Path) -> None:
 def test_a_ctrl_c_ends_a_search_with_its_best(
     people: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    evaluate = Evaluator.evaluate
+    evaluate = RecodingEvaluator.evaluate
 
-    def interrupted(evaluator: Evaluator, recoding: tuple[int, ...]) -> int:
+    def interrupted(evaluator: RecodingEvaluator, recoding: tuple[int, ...]) -> int:
         if len(evaluator.known) == 1:
             os.kill(os.getpid(), signal.SIGINT)
         return evaluate(evaluator, recoding)
 
-    monkeypatch.setattr(Evaluator, "evaluate", interrupted)
+    monkeypatch.setattr(RecodingEvaluator, "evaluate", interrupted)
     account = people.with_name("a.json")
     assert run(words(people, "--recode", "age=width:5,10,20", "--json", str(account))) == 0
     assert "stopping with the best protection so far" in capsys.readouterr().err

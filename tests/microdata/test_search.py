@@ -11,7 +11,7 @@ import pytest
 from gpuga.context import Clock
 from gpuga.microdata.problem import true_cost
 from gpuga.microdata.relaxed import FINENESS, Relaxed, frequency_tables, priced
-from gpuga.microdata.search import SEARCHES, Evaluator, neighbours
+from gpuga.microdata.search import SEARCHES, RecodingEvaluator, neighbours
 from tests.microdata.random_problems import random_problem
 
 
@@ -25,7 +25,7 @@ def test_bound_optimum_and_search_stand_in_order_and_tabu_finds_the_optimum_in_9
     for seed in range(cases):
         problem = random_problem(seed)
         best = optimum(problem)
-        evaluator = Evaluator(problem)
+        evaluator = RecodingEvaluator(problem)
         SEARCHES["tabu"](evaluator, np.random.default_rng(seed))
         assert evaluator.bound().value <= best <= evaluator.best_cost
         relaxed = evaluator._relaxed[0]
@@ -38,7 +38,7 @@ def test_bound_optimum_and_search_stand_in_order_and_tabu_finds_the_optimum_in_9
 def test_every_search_stays_between_the_bound_and_the_unchanged_file(name):
     for seed in range(6):
         problem = random_problem(seed)
-        evaluator = Evaluator(problem)
+        evaluator = RecodingEvaluator(problem)
         SEARCHES[name](evaluator, np.random.default_rng(seed))
         best = optimum(problem)
         assert evaluator.bound().value <= best <= evaluator.best_cost <= evaluator.known[problem.unchanged]
@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_walk():
     for name, search in SEARCHES.items():
         walks = []
         for _ in range(2):
-            evaluator = Evaluator(random_problem(7))
+            evaluator = RecodingEvaluator(random_problem(7))
             search(evaluator, np.random.default_rng(3))
             walks.append(list(evaluator.known.items()))
         assert walks[0] == walks[1], name
@@ -74,7 +74,7 @@ def test_new_prices_strengthen_the_bound():
     stronger = 0
     for seed in range(20):
         problem = random_problem(seed)
-        evaluator = Evaluator(problem)
+        evaluator = RecodingEvaluator(problem)
         before = Fraction(int(evaluator._relaxed[0].everywhere().min()), FINENESS)
         SEARCHES["exact"](evaluator, np.random.default_rng(0))
         assert evaluator.bound().value >= before
@@ -86,24 +86,24 @@ def test_all_neighbours_estimated_at_once_equal_one_by_one():
     problem = random_problem(11)
     around = neighbours(problem, (1,) * problem.fields)
     assert len(around) == 2 * problem.fields
-    together = Evaluator(problem).estimates(around)
-    evaluator = Evaluator(problem)
+    together = RecodingEvaluator(problem).estimates(around)
+    evaluator = RecodingEvaluator(problem)
     assert together == [evaluator.estimates([k])[0] for k in around]
 
 
 def test_a_search_keeps_to_its_limit():
     for search in SEARCHES.values():
-        evaluator = Evaluator(random_problem(4), evaluations=2)
+        evaluator = RecodingEvaluator(random_problem(4), evaluations=2)
         search(evaluator, np.random.default_rng(0))
         assert len(evaluator.known) <= 2
-        late = Evaluator(random_problem(4), clock=Clock(1e-9))
+        late = RecodingEvaluator(random_problem(4), clock=Clock(1e-9))
         search(late, np.random.default_rng(0))
         assert len(late.known) == 1
 
 
 def test_the_lagrangean_bound_stands_in_where_recodings_are_too_many(monkeypatch):
     problem = random_problem(6)
-    evaluator = Evaluator(problem)
+    evaluator = RecodingEvaluator(problem)
     SEARCHES["tabu"](evaluator, np.random.default_rng(0))
     monkeypatch.setattr("gpuga.microdata.search.MOST_RECODINGS", 1)
     bound = evaluator.bound()

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csc_array, csr_array
 
 from gpuga.safety import basis as module
-from gpuga.safety.basis import Basis, _confirmed, _integer_part, _lifted, _product, narrow
+from gpuga.safety.basis import ExactSystem, _confirmed, _integer_part, _lifted, _product, narrow
 
 
 def solved(matrix: list[list[int]], right: list[int], solve: Callable[[np.ndarray], np.ndarray]) -> object:
@@ -75,7 +75,7 @@ def test_a_denominator_is_looked_for_among_as_many_digits_as_are_allowed(
     monkeypatch.setattr(module, "MOST_DIGITS", most)
     count = 20
     dense = np.diag(np.full(count, 3)) - np.diag(np.ones(count - 1, np.int64), -1)
-    made = Basis.of(csc_array(dense))
+    made = ExactSystem.of(csc_array(dense))
     assert made is not None
     right = np.zeros(count, np.int64)
     right[0] = 1

@@ -14,7 +14,7 @@ from gpuga.context import Clock, Context
 from gpuga.files.pattern import read_pattern
 from gpuga.files.read import read_source
 from gpuga.safety.attacker import Attacker, Reach
-from gpuga.safety.basis import Basis
+from gpuga.safety.basis import ExactSystem
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.witness import Ground, Witnesses, hold, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Levels, Lines, Table
@@ -31,7 +31,7 @@ def test_a_system_is_solved_exactly_both_ways(largest: int) -> None:
     for _ in range(40):
         n = int(rng.integers(1, 30))
         dense = rng.choice([-1, 0, 0, 0, 1, 2], size=(n, n)) + np.diag(rng.choice([2, 3], n))
-        basis = Basis.of(csc_array(dense.astype(np.int64)))
+        basis = ExactSystem.of(csc_array(dense.astype(np.int64)))
         right = rng.integers(-largest, largest, n)
         if basis is None:
             continue
@@ -45,7 +45,7 @@ def test_a_system_is_solved_exactly_both_ways(largest: int) -> None:
 
 
 def test_a_singular_system_has_no_solution_and_no_crash() -> None:
-    basis = Basis.of(csc_array(np.array([[1, 2], [2, 4]], np.int64)))
+    basis = ExactSystem.of(csc_array(np.array([[1, 2], [2, 4]], np.int64)))
     assert basis is None or basis.solve(np.array([1, 3])) is None
 
 
@@ -53,7 +53,7 @@ def test_a_denominator_of_hundreds_of_digits_is_found() -> None:
     n = 400
     rng = np.random.default_rng(3)
     dense = np.diag(np.full(n, 7)) + np.diag(np.full(n - 1, 3), 1) + np.diag(np.full(n - 1, -2), -1)
-    basis = Basis.of(csc_array(dense.astype(np.int64)))
+    basis = ExactSystem.of(csc_array(dense.astype(np.int64)))
     assert basis is not None
     right = rng.integers(-9, 9, n)
     solved = basis.solve(right)

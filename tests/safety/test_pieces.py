@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csc_array
 
-from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC
-from gpuga.lp.solver import Basis as SolverBasis
+from gpuga.lp.solver import AT_LOWER, AT_UPPER, BASIC, Basis
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.audit import _falls_short, audit
-from gpuga.safety.basis import Basis, _away, _denominator, _read, narrow
+from gpuga.safety.basis import ExactSystem, _away, _denominator, _read, narrow
 from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
@@ -118,7 +117,7 @@ def test_numbers_are_narrow_as_long_as_they_fit() -> None:
 
 
 def test_a_system_with_huge_numbers_or_an_ended_clock() -> None:
-    basis = Basis.of(csc_array(np.array([[2, 1], [1, 3]], np.int64)))
+    basis = ExactSystem.of(csc_array(np.array([[2, 1], [1, 3]], np.int64)))
     assert basis is not None
     right = np.array([10**40 + 1, 7], dtype=object)
     solved = basis.solve(right)
@@ -139,18 +138,18 @@ def small_program() -> IntegerProgram:
 
 def test_a_basis_is_made_exact() -> None:
     program = small_program()
-    vertex = program.at(SolverBasis(np.array([BASIC, AT_UPPER, AT_LOWER]), np.array([False])))
+    vertex = program.at(Basis(np.array([BASIC, AT_UPPER, AT_LOWER]), np.array([False])))
     assert vertex is not None
     point = vertex.point()
     assert point is not None
     assert (point[0].tolist(), point[1]) == ([3 - 8, 3, -4], 1)
-    half = program.at(SolverBasis(np.array([AT_UPPER, AT_LOWER, BASIC]), np.array([False])))
+    half = program.at(Basis(np.array([AT_UPPER, AT_LOWER, BASIC]), np.array([False])))
     assert half is not None
     point = half.point()
     assert point is not None
     assert (point[0].tolist(), point[1]) == ([9, -3, 6], 1)
     odd = IntegerProgram(program.matrix, program.lower, np.array([8, 3, INFINITE]))
-    halves = odd.at(SolverBasis(np.array([AT_UPPER, AT_UPPER, BASIC]), np.array([False])))
+    halves = odd.at(Basis(np.array([AT_UPPER, AT_UPPER, BASIC]), np.array([False])))
     assert halves is not None
     point = halves.point()
     assert point is not None
@@ -159,10 +158,10 @@ def test_a_basis_is_made_exact() -> None:
 
 def test_a_basis_that_stands_nowhere_is_none() -> None:
     program = small_program()
-    assert program.at(SolverBasis(np.array([BASIC, AT_UPPER, AT_UPPER]), np.array([False]))) is None  # no bound there
-    assert program.at(SolverBasis(np.array([BASIC, BASIC, AT_LOWER]), np.array([False]))) is None
+    assert program.at(Basis(np.array([BASIC, AT_UPPER, AT_UPPER]), np.array([False]))) is None  # no bound there
+    assert program.at(Basis(np.array([BASIC, BASIC, AT_LOWER]), np.array([False]))) is None
     nothing = IntegerProgram(csc_array(np.zeros((0, 1), np.int64)), np.array([-2]), np.array([5]))
-    vertex = nothing.at(SolverBasis(np.array([AT_UPPER]), np.zeros(0, bool)))
+    vertex = nothing.at(Basis(np.array([AT_UPPER]), np.zeros(0, bool)))
     assert vertex is not None
     assert vertex.point() == (vertex.standing, 1)
     assert vertex.standing.tolist() == [5]
@@ -173,7 +172,7 @@ def test_a_basis_that_stands_nowhere_is_none() -> None:
 
 def test_exact_multipliers_prove_a_bound() -> None:
     program = small_program()
-    vertex = program.at(SolverBasis(np.array([BASIC, AT_UPPER, AT_LOWER]), np.array([False])))
+    vertex = program.at(Basis(np.array([BASIC, AT_UPPER, AT_LOWER]), np.array([False])))
     assert vertex is not None
     down = vertex.reduced(0, -1)  # -x0 = -x1 - 2 x2 <= 3 + 8
     assert down is not None
@@ -676,14 +675,14 @@ def test_a_level_of_nothing_asks_for_a_unit_where_levels_must_be_exceeded() -> N
 
 def test_a_basis_that_is_singular_has_no_vertex() -> None:
     program = IntegerProgram(csc_array(np.array([[1, 2], [2, 4]], np.int64)), np.array([-3, -3]), np.array([3, 3]))
-    assert program.at(SolverBasis(np.array([BASIC, BASIC]), np.array([False, False]))) is None
-    assert program.at(SolverBasis(np.array([BASIC, AT_UPPER]), np.array([False, True]))) is not None
+    assert program.at(Basis(np.array([BASIC, BASIC]), np.array([False, False]))) is None
+    assert program.at(Basis(np.array([BASIC, AT_UPPER]), np.array([False, True]))) is not None
 
 
 def test_fractions_of_a_vertex_are_not_waited_for_when_the_time_is_up() -> None:
     """Twice the first is three times the second: on a bound of 3 the first is nine halves, its price one half."""
     program = IntegerProgram(csc_array(np.array([[2, -3]], np.int64)), np.array([-9, -3]), np.array([9, 3]))
-    basis = SolverBasis(np.array([BASIC, AT_UPPER]), np.array([False]))
+    basis = Basis(np.array([BASIC, AT_UPPER]), np.array([False]))
     late, early = program.at(basis, lambda: True), program.at(basis)
     assert late is not None
     assert early is not None

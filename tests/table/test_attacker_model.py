@@ -29,9 +29,9 @@ def test_what_the_attacker_knows_of_whole_numbers() -> None:
     assert not knows_whole(halves, "auto")
     with pytest.raises(InputError, match="cell 0 is not a whole number"):
         knows_whole(halves, "yes")
-    with pytest.raises(InputError, match="'maybe' is none of auto, yes, no"):
+    with pytest.raises(InputError, match="'maybe' is not one of auto, yes, no"):
         knows_whole(counts, "maybe")
-    with pytest.raises(InputError, match="none of exact, ignore"):
+    with pytest.raises(InputError, match="not one of exact, ignore"):
         with_level_zero(counts, "perhaps", False)
 
 

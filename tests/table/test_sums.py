@@ -77,7 +77,7 @@ def test_what_is_called_a_coincidence_is_read() -> None:
         (["--coincidence", "region=Nrod"], "no code 'Nrod'"),
         (["--total", "planet=TOTAL"], "no dimension 'planet'"),
         (["--total", "a", "--total", "b"], "more than one code"),
-        (["--total", "region=a", "--total", "region=b"], "two things"),
+        (["--total", "region=a", "--total", "region=b"], "given twice"),
     ],
 )
 def test_options_that_name_nothing_are_refused(

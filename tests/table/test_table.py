@@ -73,7 +73,7 @@ def test_finer_units_scale_every_figure_and_keep_open_bounds_open() -> None:
 def test_units_in_which_a_figure_would_not_fit_are_refused(figures: dict[str, object]) -> None:
     table = two_parts(5, 7, **figures)
     assert table.in_units(2**9, 2**9).scale == 2**9
-    with pytest.raises(InputError, match="finest unit"):
+    with pytest.raises(InputError, match="smallest decimal unit"):
         table.in_units(2**10, 2**10)
 
 

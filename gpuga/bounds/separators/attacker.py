@@ -14,9 +14,9 @@ import numpy as np
 
 from gpuga.bounds.cut import Batches, Cut, Effort, Floats
 from gpuga.bounds.separators.bridges import LoneCells, bridge
+from gpuga.bounds.separators.derivations import Derivations
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row, whole_product
 from gpuga.bounds.separators.row_pool import RowPool
-from gpuga.bounds.separators.words import Words
 from gpuga.bounds.separators.zero_half import LARGEST_HALF, OneOf, Statement, half_cuts
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
@@ -103,9 +103,9 @@ class AttackerSeparator:
         """Everything is asked for already."""
         return False
 
-    def said(self, cuts: Sequence[Cut]) -> list[list[Any]]:
-        """The cuts in the words of the checker."""
-        return Words().of(cuts)
+    def derivations(self, cuts: Sequence[Cut]) -> list[list[Any]]:
+        """How cuts are derived, for the checker of proofs."""
+        return Derivations().of(cuts)
 
     # --- kinds of cuts ---------------------------------------------------------------------------------
 

@@ -120,6 +120,7 @@ def coefficient(capacity: int, covered: bool, shape: Shape) -> int:
 
 @compiled
 def _coefficients(net: Network, places: Ints, rows: Bytes, columns: Bytes, cover: Ints, shape: Shape) -> Ints:
+    """Coefficients at places (int64): capacities out of the node set, rounded; complemented in the cover."""
     out = crossing(net, places, rows, columns, shape[0])
     at = np.searchsorted(cover, places)
     for z in range(len(places)):

@@ -14,8 +14,8 @@ import numpy as np
 from gpuga.bounds.cut import Batches, Cut, Effort, Floats, Key
 from gpuga.bounds.separators.bridges import LoneCells
 from gpuga.bounds.separators.capacity_cuts import CapacityCut, Stack, cut_of, stacked, violated_roundings
+from gpuga.bounds.separators.derivations import Derivations
 from gpuga.bounds.separators.minimum_cuts import PLAIN, Support, View, support_of, violated_cuts
-from gpuga.bounds.separators.words import Words
 from gpuga.bounds.separators.zero_half import OneOf, half_cuts
 from gpuga.context import Clock
 from gpuga.problem.two_way import TwoWayProblem
@@ -130,9 +130,9 @@ class FlowSeparator:
         before, self._deep = self._deep, True
         return not before
 
-    def said(self, cuts: Sequence[Cut]) -> list[list[Any]]:
-        """The cuts in the words of the checker."""
-        return Words(self.problem).of(cuts)
+    def derivations(self, cuts: Sequence[Cut]) -> list[list[Any]]:
+        """How cuts are derived, for the checker of proofs."""
+        return Derivations(self.problem).of(cuts)
 
     def violated_by(self, x: Floats, slack: float) -> list[Cut]:
         """The minimum cuts that a (fractional) pattern violates, with their best roundings."""

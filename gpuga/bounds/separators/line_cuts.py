@@ -48,7 +48,7 @@ class SparseCut:
 
     Holds for every safe pattern whose secondary cells can all move.
     Covers have positive numbers only; `summed` cuts are made of others. Rows of a solver are divided by `scale`.
-    `origin` is how the cut was made, in the words of the checker of proofs.
+    `origin` is how the cut is derived, for the checker of proofs.
     """
 
     cell: Ints

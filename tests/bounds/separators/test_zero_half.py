@@ -11,8 +11,8 @@ from gpuga.bounds.separators.attacker import _statements
 from gpuga.bounds.separators.capacity_cuts import (
     plain_cut,
 )
+from gpuga.bounds.separators.derivations import Derivations
 from gpuga.bounds.separators.line_cuts import SparseCut
-from gpuga.bounds.separators.words import Words
 from gpuga.bounds.separators.zero_half import OneOf, half_cuts, half_of, odd_combinations
 from gpuga.safety.network import Network
 from tests.bounds.problems import small_problem
@@ -190,7 +190,7 @@ def test_a_cut_says_what_it_says_in_small_integers_and_that_one_of_its_cells_is_
     assert said(9, summed=True) == [([7, 4], 9)]
     assert said(99, summed=True) == []
     both = list(_statements(SparseCut(cell, coef, 9, False, ("x",))))
-    assert Words()._say(both) == [["x"], ["one", ["x"]]]
+    assert Derivations()._derivation(both) == [["x"], ["one", ["x"]]]
 
 
 def test_a_half_of_positive_numbers_counts_no_column_for_more_than_it_asks() -> None:

@@ -1,4 +1,4 @@
-"""Cuts in the words of the checker: which level over which equations, how divided, halves of what.
+"""How cuts are derived, as the checker of proofs reads it: from which level, over which equations, rounded how.
 
 In a two-way table a set of rows and columns stands for multipliers of their equations, +1 for rows and -1 for columns
 (those of the totals the other way round): in the sum only the places that lead out of the set or into it are left.
@@ -20,44 +20,45 @@ from gpuga.safety.network import Bytes
 from gpuga.table.plane import Plane
 from gpuga.table.table import Ints
 
-Said = list[Any]
-"""A cut in the words of the checker."""
+Derivation = list[Any]
+"""A cut as the checker derives it again: nested lists of names and whole numbers, described in docs/safety.md."""
 
-MOST_WORDS = 200_000
+MOST_CUTS = 200_000
+"""Derivations name at most so many cuts, repetitions included."""
 
 
-class Words:
-    """Says cuts; those of a two-way table need its problem."""
+class Derivations:
+    """Derivations of cuts; those of a two-way table need its problem."""
 
     def __init__(self, problem: TwoWayProblem | None = None) -> None:
-        self._two_way = None if problem is None else CapacityWords(problem)
+        self._two_way = None if problem is None else CapacityDerivations(problem)
 
-    def of(self, cuts: Sequence[Cut]) -> list[Said]:
-        """The cuts as nested lists of words and whole numbers, as far as they can be told.
+    def of(self, cuts: Sequence[Cut]) -> list[Derivation]:
+        """The derivations of cuts, of those that have one.
 
-        Where there are too many words, the longest cuts are left out: halves of halves of halves grow quickly.
+        Where they would be too long, the longest are left out: halves of halves of halves grow quickly.
         """
         known: dict[int, int] = {}
         length = np.array([_length(cut, known) for cut in cuts], np.float64)
         order = np.argsort(length, kind="stable")
-        kept = order[np.cumsum(length[order]) <= MOST_WORDS]
-        said = (self._say(cuts[at]) for at in np.sort(kept).tolist())
-        return [one for one in said if one is not None]
+        kept = order[np.cumsum(length[order]) <= MOST_CUTS]
+        derived = (self._derivation(cuts[at]) for at in np.sort(kept).tolist())
+        return [one for one in derived if one is not None]
 
-    def _say(self, part: Any) -> Any:
+    def _derivation(self, part: Any) -> Any:
         """A cut or a part of how it was made; None where the requirement that it was made of is not found again."""
         match part:
             case CapacityCut():
                 return None if self._two_way is None else self._two_way.rounded(part)
             case SparseCut():
-                return self._say(part.origin) if part.origin else None
+                return self._derivation(part.origin) if part.origin else None
             case OneOf():
-                return self._say(("one", part.cut))
+                return self._derivation(("one", part.cut))
             case np.ndarray():
                 return part.tolist()
             case tuple() | list():
-                said = [self._say(each) for each in part]
-                return None if None in said else said
+                parts = [self._derivation(each) for each in part]
+                return None if None in parts else parts
         return part
 
 
@@ -72,16 +73,16 @@ def _length(part: Any, known: dict[int, int]) -> int:
     return known[id(part)]
 
 
-class CapacityWords:
-    """Says the capacity cuts of one two-way table."""
+class CapacityDerivations:
+    """Derivations of the capacity cuts of one two-way table."""
 
     def __init__(self, problem: TwoWayProblem) -> None:
         self.problem = problem
         self.forced: Ints = np.flatnonzero(problem.forced)
         self.line, self.sign = lines_of_nodes(problem.plane)
 
-    def rounded(self, cut: CapacityCut) -> Said | None:
-        """A cut as an expression; None where the requirement that it was made of is not found again."""
+    def rounded(self, cut: CapacityCut) -> Derivation | None:
+        """The derivation of a cut; None where the requirement that it was made of is not found again."""
         plain = self._plain(cut)
         if plain is None:
             return None
@@ -90,7 +91,7 @@ class CapacityWords:
             return ["divide", cut.divisor, cover, plain]
         return ["cover", cover, plain] if cover else plain
 
-    def _plain(self, cut: CapacityCut) -> Said | None:
+    def _plain(self, cut: CapacityCut) -> Derivation | None:
         """The level that asks for what the node set must carry."""
         problem = self.problem
         levels, width = problem.plain_levels, problem.shape[1]
