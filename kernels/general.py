@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .layout import Bools, Grid, Int32, Int64, Lines, Options, Tasks, owned
 from .logic.box_decode import certified, clean, decode, load, set_prices, store
-from .logic.certificates import scaled_fits
+from .logic.combinations import scaled_fits
 from .logic.compile import device, inner, parallel, whole
 from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, Genes, Ground, State
 from .logic.ruin import improve, ruin

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..layout import INFINITE
 from .box_sums import forget_sum, in_parts, price_of_sum, sum_of_boxes
+from .combinations import combined, scaled_fits
 from .compile import inner, whole
 from .general_records import (
     CERTIFICATES,
@@ -21,24 +22,9 @@ from .general_records import (
     MOST_KNOWN,
     MOST_PARTS,
     TOUCHED,
-    WIDEST,
     Ground,
     State,
 )
-
-
-@inner
-def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> bool:
-    """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
-    room = ground.up[place] if amount > 0 else ground.down[place]
-    size = abs(amount)
-    if room >= INFINITE:
-        return True
-    if size == lead:
-        return room >= need
-    if size >= WIDEST or need >= WIDEST:
-        return False
-    return (need * size + lead - 1) // lead <= room
 
 
 @inner
@@ -268,14 +254,16 @@ def patched(ground: Ground, state: State, certificate: int, requirement: int, li
 
 @inner
 def certify_inside(ground: Ground, state: State, requirement: int, former: int) -> bool:
-    """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` patched, or new."""
+    """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` combined or patched, or new."""
     certificate = known_inside(ground, state, requirement)
     if certificate < 0:
         pooled = cheapest_pooled(ground, state, requirement, whole(1))
         if pooled >= 0:
             certificate = keep_pooled(ground, state, pooled)
-        elif patched(ground, state, former, requirement, whole(1)) or sum_of_boxes(
-            ground, state, requirement, whole(1), whole(FEW_PARTS)
+        elif (
+            combined(ground, state, former, requirement)
+            or patched(ground, state, former, requirement, whole(1))
+            or sum_of_boxes(ground, state, requirement, whole(1), whole(FEW_PARTS))
         ):
             certificate = keep_sum(state)
     if certificate < 0:

@@ -1,0 +1,120 @@
+"""Certificates made of two others: where a cell of one is published, a multiple of another that moves it as well is
+subtracted, so that the cell stays where it is.
+
+Sums of circuits are circuits, so that this finds what no single box is: in tables of three and more dimensions, about a
+third of the cells that boxes alone would need can be published by it.
+"""
+
+from __future__ import annotations
+
+from ..layout import INFINITE
+from .box_sums import forget_sum
+from .compile import inner, whole
+from .general_records import TOUCHED, WIDEST, Ground, State
+
+MOST_COMBINED = 48
+"""Certificates through a published cell that are tried against it."""
+
+LONGEST = 512
+"""Entries of two certificates that are worth combining."""
+
+
+@inner
+def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> bool:
+    """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
+    room = ground.up[place] if amount > 0 else ground.down[place]
+    size = abs(amount)
+    if room >= INFINITE:
+        return True
+    if size == lead:
+        return room >= need
+    if size >= WIDEST or need >= WIDEST:
+        return False
+    return (need * size + lead - 1) // lead <= room
+
+
+@inner
+def only_published(state: State, certificate: int) -> int:
+    """The entry of the one cell of a certificate that is published; -1 where there is none, or more than one."""
+    found = whole(-1)
+    for e in range(state.begin[certificate], state.begin[certificate + 1]):
+        if not state.hidden[state.cell[e]]:
+            if found >= 0:
+                return whole(-1)
+            found = whole(e)
+    return found
+
+
+@inner
+def lay(state: State, certificate: int, times: int) -> bool:
+    """Add a multiple of a certificate to the sum at hand; False where a number becomes too large for products."""
+    for e in range(state.begin[certificate], state.begin[certificate + 1]):
+        place = state.cell[e]
+        if not state.seen[place]:
+            state.touched[state.note[TOUCHED]] = place
+            state.note[TOUCHED] += 1
+            state.seen[place] = 1
+        state.moved[place] += times * state.amount[e]
+        if abs(state.moved[place]) >= WIDEST:
+            return False
+    return True
+
+
+@inner
+def divided(state: State) -> None:
+    """Divide the sum at hand by its greatest common divisor."""
+    divisor = whole(0)
+    for x in range(state.note[TOUCHED]):
+        a, b = abs(state.moved[state.touched[x]]), divisor
+        while b != 0:
+            a, b = b, a % b
+        divisor = a
+        if divisor == 1:
+            return
+    if divisor > 1:
+        for x in range(state.note[TOUCHED]):
+            state.moved[state.touched[x]] //= divisor
+
+
+@inner
+def sum_proves(ground: Ground, state: State, requirement: int) -> bool:
+    """Whether the sum at hand, scaled to a requirement's need, fits all rooms."""
+    lead, need = state.moved[ground.own[requirement]], ground.need[requirement]
+    if lead == 0:
+        return False
+    way = 1 if (lead > 0) == (ground.direction[requirement] > 0) else -1
+    for x in range(state.note[TOUCHED]):
+        place = whole(state.touched[x])
+        by = way * state.moved[place]
+        if by != 0 and not scaled_fits(ground, place, by, abs(lead), need):
+            return False
+    return True
+
+
+@inner
+def combined(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
+    """A certificate and another one against its only published cell, as the sum at hand; False: none fits."""
+    if certificate < 0:
+        return False
+    entry = only_published(state, certificate)
+    if entry < 0:
+        return False
+    place, by = whole(state.cell[entry]), state.amount[entry]
+    size = state.begin[certificate + 1] - state.begin[certificate]
+    e = state.head[place]
+    for _ in range(MOST_COMBINED):
+        if e < 0:
+            return False
+        other = whole(state.owner[e])
+        long = size + state.begin[other + 1] - state.begin[other] > LONGEST
+        if other != certificate and not long and only_published(state, other) == e:
+            against = state.amount[e]
+            times, back = abs(against), -by if against > 0 else by
+            state.note[TOUCHED] = 0
+            if times < WIDEST and abs(by) < WIDEST and lay(state, certificate, times) and lay(state, other, back):
+                divided(state)
+                if sum_proves(ground, state, requirement):
+                    return True
+            forget_sum(state)
+        e = state.next[e]
+    return False
