@@ -351,7 +351,7 @@ def test_a_pattern_is_written_even_where_the_time_ends_before_its_proof(
     assert run(command) == 1
     assert pattern.exists()
     assert not proof.exists()
-    assert "before there was a proof" in capsys.readouterr().err
+    assert "before its proof was complete" in capsys.readouterr().err
 
 
 def test_without_a_proof_asked_for_there_is_none_to_write(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_fractions_are_no_whole_numbers() -> None:
     assert not table.counts
     with pytest.raises(InputError, match="not a whole number"):
         gpuga.protect(table, whole="yes")
-    with pytest.raises(InputError, match="none of auto, yes, no"):
+    with pytest.raises(InputError, match="not one of auto, yes, no"):
         gpuga.audit(table, table.suppressible, whole="maybe")
 
 
