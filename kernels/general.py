@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import get_num_threads, get_thread_id, prange
@@ -23,6 +23,9 @@ LARGEST_PRICE = 2**40
 
 ENTRIES_PER_REQUIREMENT, LEAST_ENTRIES = 24, 4096
 """Cells of all certificates of an individual that are stored."""
+
+MOST_GATHERED = 8192
+"""Cells around a repair that are listed."""
 
 SPARE = 4
 """A pattern at work has so many times the room of a stored one, so that it is swept seldom."""
@@ -159,7 +162,9 @@ class GeneralCpu:
             owned(weight[tasks.cell], np.int64), asked, np.zeros(len(tasks) + 1, np.int64), owned(none, np.int32),
             np.zeros(1, np.int64), owned(none, np.int32), none,
         )  # fmt: skip
-        self.weight, self._room, self._states = weight, axes.room(), None
+        self.weight, self._room = weight, axes.room()
+        self._states: State | None = None
+        self._longest = 0
 
     # --- individuals -----------------------------------------------------------------------------------
 
@@ -269,7 +274,7 @@ class GeneralCpu:
         self, count: int, seeds: ArrayLike | None = None, plan: ArrayLike | None = None,
         prices: ArrayLike | None = None, parents: tuple[Bools, Bools] | None = None,
     ) -> Jobs:  # fmt: skip
-        none = np.broadcast_to(np.zeros(1, np.bool_), (count, self.cells)) if parents is None else None
+        none: Bools = np.zeros((count, self.cells), np.bool_)
         first, second = (none, none) if parents is None else parents
         return Jobs(
             _bytes(first), _bytes(second), owned(np.zeros(count) if seeds is None else seeds, np.uint64),
@@ -288,8 +293,6 @@ class GeneralCpu:
 
     # --- working memory --------------------------------------------------------------------------------
 
-    _longest = 0
-
     @property
     def _entries(self) -> int:
         return ENTRIES_PER_REQUIREMENT * len(self.tasks) + LEAST_ENTRIES
@@ -301,21 +304,28 @@ class GeneralCpu:
         return self._states
 
     def _new_states(self, threads: int) -> State:
-        cells, tasks = self.cells, len(self.tasks)
-        entries = SPARE * self._entries + 2 * self._longest
-        sizes: list[tuple[Any, int]] = [
-            (np.uint8, cells), (np.int64, cells), (np.int64, cells), (np.int64, cells), (np.uint8, cells),
-            (np.int32, cells + self._room.box), (np.int32, tasks), (np.int32, tasks), (np.int32, SPARE * tasks + 66),
-            (np.int32, SPARE * tasks + 65), (np.int32, SPARE * tasks + 65), (np.int32, entries), (np.int64, entries),
-            (np.int32, entries), (np.int32, entries), (np.int32, cells), (np.int64, NOTES), (np.int32, tasks),
-            (np.int64, tasks), (np.int32, 8 * tasks + 1024), (np.int32, 8 * tasks + 1024), (np.int32, 2 * cells + 1024),
-            (np.int32, self._room.options + 1), (np.int64, self._room.options + 1), (np.int32, self._room.box),
-            (np.int8, self._room.box),
-        ]  # fmt: skip
-        arrays = [np.zeros((threads, size), dtype) for dtype, size in sizes]
-        level = np.zeros((threads, 6, len(self.ground.size) + 1), np.int64)
-        near = np.zeros((threads, 8192), np.int32), np.zeros((threads, 8192), np.int64)
-        return State(*arrays, level, *near)
+        cells, tasks, room = self.cells, len(self.tasks), self._room
+        entries, most, log = SPARE * self._entries + 2 * self._longest, SPARE * tasks + 64, 8 * tasks + 1024
+
+        def bytes_(size: int) -> Bytes:
+            return np.zeros((threads, size), np.uint8)
+
+        def ints(size: int) -> Int32:
+            return np.zeros((threads, size), np.int32)
+
+        def longs(*shape: int) -> Int64:
+            return np.zeros((threads, *shape), np.int64)
+
+        return State(
+            hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
+            touched=ints(cells + room.box), proof=ints(tasks), before=ints(tasks), begin=ints(most + 2),
+            uses=ints(most + 1), renamed=ints(most + 1), cell=ints(entries), amount=longs(entries),
+            owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(tasks),
+            key=longs(tasks), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
+            option=ints(room.options + 1), edge=longs(room.options + 1), place=ints(room.box),
+            move=np.zeros((threads, room.box), np.int8), level=longs(6, len(self.ground.size) + 1),
+            near=ints(MOST_GATHERED), rank=longs(MOST_GATHERED),
+        )  # fmt: skip
 
 
 def _no_options(cells: int) -> Options:
@@ -331,4 +341,6 @@ def _bytes(patterns: Bools) -> Bytes:
 
 
 def _copied(genes: Genes) -> Genes:
-    return Genes(*(part.copy() for part in genes))
+    return Genes(
+        genes.proof.copy(), genes.begin.copy(), genes.cell.copy(), genes.amount.copy(), genes.certificates.copy()
+    )

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..layout import Int64
 from .certificates import certify, certify_inside, chain, here, share, stands, sweep, sweep_in_time, take_back, toggle
-from .compile import inner, whole
+from .compile import bare, whole
 from .general_records import (
     BARRED,
     BY_NEED,
@@ -26,7 +26,7 @@ from .general_records import (
 from .hashing import below
 
 
-@inner
+@bare
 def set_prices(ground: Ground, state: State, prices: Int64, first: Bytes, second: Bytes, seed: np.uint64) -> None:
     """What cells cost to a child: next to nothing in both parents, 0.3 in one, else blurred upwards by up to 0.3."""
     for x in range(len(state.price)):
@@ -42,7 +42,7 @@ def set_prices(ground: Ground, state: State, prices: Int64, first: Bytes, second
         state.price[x] = max(price, 1)
 
 
-@inner
+@bare
 def load(ground: Ground, state: State, start: Bytes, genes: Genes, p: int) -> None:
     """Begin with a pattern, and with the certificates of an individual that stand in it."""
     note = state.note
@@ -72,7 +72,7 @@ def load(ground: Ground, state: State, start: Bytes, genes: Genes, p: int) -> No
     chain(state)
 
 
-@inner
+@bare
 def store(state: State, pattern: Bytes, genes: Genes, p: int) -> bool:
     """Write the pattern and its certificates; False where the genes have no room for them."""
     sweep(state)
@@ -94,7 +94,7 @@ def store(state: State, pattern: Bytes, genes: Genes, p: int) -> bool:
     return True
 
 
-@inner
+@bare
 def arrange(ground: Ground, state: State, style: int, seed: np.uint64) -> None:
     """The order in which requirements are asked: at random, or largest need or heaviest cell first, blurred."""
     count = len(state.proof)
@@ -108,7 +108,7 @@ def arrange(ground: Ground, state: State, style: int, seed: np.uint64) -> None:
     sort_order(state, count)
 
 
-@inner
+@bare
 def sort_order(state: State, count: int) -> None:
     """Shell sort of `order` by key, then by number."""
     key, order, gap = state.key, state.order, whole(1)
@@ -124,7 +124,7 @@ def sort_order(state: State, count: int) -> None:
         gap //= 3
 
 
-@inner
+@bare
 def decode(ground: Ground, state: State, style: int, seed: np.uint64) -> bool:
     """Give every requirement of a loaded pattern a certificate; False where one has none."""
     arrange(ground, state, style, seed)
@@ -137,7 +137,7 @@ def decode(ground: Ground, state: State, style: int, seed: np.uint64) -> bool:
     return complete
 
 
-@inner
+@bare
 def try_to_publish(ground: Ground, state: State, place: int) -> bool:
     """Publish a cell if every requirement that leans on it finds another certificate inside the pattern."""
     mark = here(state)
@@ -152,7 +152,7 @@ def try_to_publish(ground: Ground, state: State, place: int) -> bool:
     return True
 
 
-@inner
+@bare
 def renewed(ground: Ground, state: State, certificate: int) -> bool:
     """Whether all requirements that lean on a certificate found another one inside the pattern."""
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
@@ -165,7 +165,7 @@ def renewed(ground: Ground, state: State, certificate: int) -> bool:
     return True
 
 
-@inner
+@bare
 def clean(ground: Ground, state: State) -> None:
     """Publish what is redundant, heaviest first."""
     for x in range(len(ground.heaviest)):
@@ -175,7 +175,7 @@ def clean(ground: Ground, state: State) -> None:
             sweep_in_time(state)
 
 
-@inner
+@bare
 def certified(ground: Ground, state: State) -> bool:
     """Whether every requirement of a loaded pattern has a certificate inside."""
     for requirement in range(len(state.proof)):

@@ -8,11 +8,11 @@ than boxes come about.
 from __future__ import annotations
 
 from ..layout import INFINITE
-from .compile import inner, whole
+from .compile import Integer, bare, whole
 from .general_records import LENGTH, SMALLEST_PART, TOUCHED, Ground, State
 
 
-@inner
+@bare
 def worth(ground: Ground, state: State, place: int, move: int, need: int) -> int:
     """What one cell adds to a box; -1 when it may not or cannot move so far."""
     room = ground.up[place] if move > 0 else ground.down[place]
@@ -21,7 +21,7 @@ def worth(ground: Ground, state: State, place: int, move: int, need: int) -> int
     return -1 if room < need else state.cost[place]
 
 
-@inner
+@bare
 def list_options(ground: Ground, state: State, own: int, move: int, need: int, limit: int, axis: int) -> bool:
     """List an axis's options that cost less than `limit`, by rising price; False where there are none."""
     begin = state.level[1, axis - 1] if axis > 0 else 0
@@ -53,7 +53,7 @@ def list_options(ground: Ground, state: State, own: int, move: int, need: int, l
     return end > begin
 
 
-@inner
+@bare
 def insert(state: State, begin: int, end: int, price: int, option: int) -> None:
     """Put an option into the sorted list begin..end."""
     x = end
@@ -63,7 +63,7 @@ def insert(state: State, begin: int, end: int, price: int, option: int) -> None:
     state.edge[x], state.option[x] = price, option
 
 
-@inner
+@bare
 def spread(ground: Ground, state: State, length: int, by: int, sign: int, need: int, left: int) -> int:
     """Copy the first cells of the box at hand by an offset behind its end; the price, -1 if it reaches `left`."""
     price, written = whole(0), state.note[LENGTH]
@@ -82,7 +82,7 @@ def spread(ground: Ground, state: State, length: int, by: int, sign: int, need: 
     return price
 
 
-@inner
+@bare
 def join(ground: Ground, state: State, own: int, need: int, axis: int, option: int, limit: int) -> bool:
     """Multiply the box at hand by one option of an axis; False when that is impossible or reaches `limit`."""
     level, stride = state.level, ground.stride[axis]
@@ -106,7 +106,7 @@ def join(ground: Ground, state: State, own: int, need: int, axis: int, option: i
     return True
 
 
-@inner
+@bare
 def by_joining(ground: Ground, state: State, own: int, need: int, limit: int) -> int:
     """The price of the cheapest box below `limit`, else `limit`; depth first, the choice is in `state.level`."""
     level, axes = state.level, len(ground.size)
@@ -132,15 +132,15 @@ def by_joining(ground: Ground, state: State, own: int, need: int, limit: int) ->
     return best
 
 
-@inner
+@bare
 def turn(ground: Ground, axis: int, code: int, other: int) -> int:
     """Whether a code of an axis without sub-totals moves with another one (1) or against it (-1)."""
     total = ground.total[axis]
     return whole(1 if other == total or code == total else -1)
 
 
-@inner
-def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> int:
+@bare
+def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> Integer:
     """As `by_joining`, for three axes without sub-totals: three loops, each cut short by what the rest costs."""
     level, edge, option = state.level, state.edge, state.option
     stride_one, stride_two = ground.stride[0], ground.stride[1]
@@ -183,8 +183,8 @@ def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit
     return best
 
 
-@inner
-def cheapest_box(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> int:
+@bare
+def cheapest_box(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> Integer:
     """The price of the cheapest box below `limit` that moves a cell by `need`, else `limit`.
 
     The choice is in `state.level`; `lay_out` writes its cells.
@@ -203,7 +203,7 @@ def cheapest_box(ground: Ground, state: State, own: int, move: int, need: int, l
     return by_joining(ground, state, own, need, limit)
 
 
-@inner
+@bare
 def lay_out(ground: Ground, state: State, own: int, move: int, need: int) -> None:
     """Write the cells of the box that was chosen."""
     state.place[0], state.move[0] = own, move
@@ -212,7 +212,7 @@ def lay_out(ground: Ground, state: State, own: int, move: int, need: int) -> Non
         join(ground, state, own, need, whole(axis), state.level[5, axis], whole(INFINITE))
 
 
-@inner
+@bare
 def add_box(ground: Ground, state: State, most: int) -> int:
     """Move the cells of the box as far as they have room, at most by `most`; returns how far."""
     by = most
@@ -232,7 +232,7 @@ def add_box(ground: Ground, state: State, most: int) -> int:
     return by
 
 
-@inner
+@bare
 def best_part(ground: Ground, state: State, own: int, move: int, left: int, limit: int, smallest: int) -> int:
     """The part of what is left whose box costs least per unit, laid out; 0 where no part has a box below `limit`."""
     part, chosen, least = left, whole(0), limit
@@ -252,7 +252,7 @@ def best_part(ground: Ground, state: State, own: int, move: int, left: int, limi
     return chosen
 
 
-@inner
+@bare
 def in_parts(ground: Ground, state: State, own: int, move: int, need: int, limit: int, parts: int) -> bool:
     """Add boxes through a cell until it has moved by `need`: at most so many, each below `limit`."""
     left = need
@@ -269,7 +269,7 @@ def in_parts(ground: Ground, state: State, own: int, move: int, need: int, limit
     return False
 
 
-@inner
+@bare
 def sum_of_boxes(ground: Ground, state: State, requirement: int, limit: int, parts: int) -> bool:
     """Boxes through a requirement's cell that together meet its need, in `state.moved`; False: none."""
     own, move, need = whole(ground.own[requirement]), whole(ground.direction[requirement]), ground.need[requirement]
@@ -282,7 +282,7 @@ def sum_of_boxes(ground: Ground, state: State, requirement: int, limit: int, par
     return False
 
 
-@inner
+@bare
 def forget_sum(state: State) -> None:
     """Clear the sum of boxes at hand."""
     for x in range(state.note[TOUCHED]):
@@ -292,7 +292,7 @@ def forget_sum(state: State) -> None:
     state.note[TOUCHED] = 0
 
 
-@inner
+@bare
 def price_of_sum(state: State) -> int:
     """What the sum of boxes at hand costs."""
     price = whole(0)

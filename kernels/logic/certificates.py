@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..layout import INFINITE
 from .box_sums import forget_sum, in_parts, price_of_sum, sum_of_boxes
 from .combinations import combined, scaled_fits
-from .compile import inner, whole
+from .compile import Integer, Truth, bare, whole
 from .general_records import (
     CERTIFICATES,
     CHANGES,
@@ -27,8 +27,8 @@ from .general_records import (
 )
 
 
-@inner
-def proves(ground: Ground, state: State, entry: int, requirement: int) -> bool:
+@bare
+def proves(ground: Ground, state: State, entry: int, requirement: int) -> Truth:
     """Whether a certificate, scaled to a requirement's need (and reversed where that is asked), fits all rooms.
 
     `entry` is the certificate's entry of the requirement's cell.
@@ -41,8 +41,8 @@ def proves(ground: Ground, state: State, entry: int, requirement: int) -> bool:
     return e == end
 
 
-@inner
-def stands(state: State, certificate: int) -> bool:
+@bare
+def stands(state: State, certificate: int) -> Truth:
     """Whether all cells of a certificate are suppressed."""
     e, end = state.begin[certificate], state.begin[certificate + 1]
     while e < end and state.hidden[state.cell[e]]:
@@ -50,8 +50,8 @@ def stands(state: State, certificate: int) -> bool:
     return e == end
 
 
-@inner
-def room_for(state: State, entries: int) -> bool:
+@bare
+def room_for(state: State, entries: int) -> Truth:
     """Whether the store takes one more certificate of so many entries; that it does not is noted."""
     certificates, used = state.note[CERTIFICATES], state.note[ENTRIES]
     fits = certificates + 1 < len(state.uses) and used + entries <= len(state.cell)
@@ -60,7 +60,7 @@ def room_for(state: State, entries: int) -> bool:
     return fits
 
 
-@inner
+@bare
 def add_entry(state: State, place: int, amount: int) -> None:
     """Append a cell to the certificate that is being written."""
     at = state.note[ENTRIES]
@@ -70,8 +70,8 @@ def add_entry(state: State, place: int, amount: int) -> None:
     state.note[ENTRIES] = at + 1
 
 
-@inner
-def close_certificate(state: State) -> int:
+@bare
+def close_certificate(state: State) -> Integer:
     """End the certificate that is being written; returns its number."""
     certificate = state.note[CERTIFICATES]
     state.uses[certificate] = 0
@@ -80,8 +80,8 @@ def close_certificate(state: State) -> int:
     return certificate
 
 
-@inner
-def keep_sum(state: State) -> int:
+@bare
+def keep_sum(state: State) -> Integer:
     """The sum of boxes at hand as a new certificate, -1 where the store is full."""
     if not room_for(state, state.note[TOUCHED]):
         forget_sum(state)
@@ -94,8 +94,8 @@ def keep_sum(state: State) -> int:
     return close_certificate(state)
 
 
-@inner
-def keep_pooled(ground: Ground, state: State, circuit: int) -> int:
+@bare
+def keep_pooled(ground: Ground, state: State, circuit: int) -> Integer:
     """A pooled circuit as a new certificate, -1 where the store is full."""
     begin, end = ground.pool_start[circuit], ground.pool_start[circuit + 1]
     if not room_for(state, end - begin):
@@ -105,7 +105,7 @@ def keep_pooled(ground: Ground, state: State, circuit: int) -> int:
     return close_certificate(state)
 
 
-@inner
+@bare
 def set_proof(state: State, requirement: int, certificate: int) -> None:
     """Let a requirement lean on a certificate (-1: on none), and write down what it leant on."""
     former = state.proof[requirement]
@@ -122,7 +122,7 @@ def set_proof(state: State, requirement: int, certificate: int) -> None:
     state.proof[requirement] = certificate
 
 
-@inner
+@bare
 def share(ground: Ground, state: State, certificate: int, own: int) -> None:
     """Give a certificate to all open requirements that it proves; a long one only to those of its own cell.
 
@@ -138,7 +138,7 @@ def share(ground: Ground, state: State, certificate: int, own: int) -> None:
                 set_proof(state, whole(requirement), certificate)
 
 
-@inner
+@bare
 def toggle(ground: Ground, state: State, place: int) -> None:
     """Suppress a cell that is published, publish one that is suppressed, and write it down."""
     at = state.note[HIDINGS]
@@ -150,7 +150,7 @@ def toggle(ground: Ground, state: State, place: int) -> None:
     flip(ground, state, place)
 
 
-@inner
+@bare
 def flip(ground: Ground, state: State, place: int) -> None:
     """As `toggle`, unwritten."""
     if state.hidden[place]:
@@ -163,7 +163,7 @@ def flip(ground: Ground, state: State, place: int) -> None:
         state.note[COST] += ground.weight[place]
 
 
-@inner
+@bare
 def hide(ground: Ground, state: State, certificate: int) -> None:
     """Suppress the cells of a certificate."""
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
@@ -171,7 +171,7 @@ def hide(ground: Ground, state: State, certificate: int) -> None:
             toggle(ground, state, whole(state.cell[e]))
 
 
-@inner
+@bare
 def known_inside(ground: Ground, state: State, requirement: int) -> int:
     """A certificate in the store, used or not, that stands and proves a requirement; -1: none among the latest."""
     e = state.head[ground.own[requirement]]
@@ -185,7 +185,7 @@ def known_inside(ground: Ground, state: State, requirement: int) -> int:
     return whole(-1)
 
 
-@inner
+@bare
 def pooled_price(ground: Ground, state: State, circuit: int, limit: int) -> int:
     """What a pooled circuit costs now, `limit` where that is not less."""
     price = whole(0)
@@ -197,7 +197,7 @@ def pooled_price(ground: Ground, state: State, circuit: int, limit: int) -> int:
     return price
 
 
-@inner
+@bare
 def cheapest_pooled(ground: Ground, state: State, requirement: int, limit: int) -> int:
     """The pooled circuit of a requirement that costs least, below `limit`; -1: none."""
     best, found = limit, whole(-1)
@@ -210,7 +210,7 @@ def cheapest_pooled(ground: Ground, state: State, requirement: int, limit: int) 
     return found
 
 
-@inner
+@bare
 def lay_certificate(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
     """A certificate, scaled to a requirement's need, as the sum at hand; False where it does not fit in whole units."""
     own, begin, end = ground.own[requirement], state.begin[certificate], state.begin[certificate + 1]
@@ -234,7 +234,7 @@ def lay_certificate(ground: Ground, state: State, certificate: int, requirement:
     return True
 
 
-@inner
+@bare
 def patched(ground: Ground, state: State, certificate: int, requirement: int, limit: int) -> bool:
     """A certificate of which some cells are published, with boxes that take these cells back, as the sum at hand."""
     if certificate < 0 or not lay_certificate(ground, state, certificate, requirement):
@@ -252,7 +252,7 @@ def patched(ground: Ground, state: State, certificate: int, requirement: int, li
     return True
 
 
-@inner
+@bare
 def certify_inside(ground: Ground, state: State, requirement: int, former: int) -> bool:
     """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` combined or patched, or new."""
     certificate = known_inside(ground, state, requirement)
@@ -272,7 +272,7 @@ def certify_inside(ground: Ground, state: State, requirement: int, former: int) 
     return True
 
 
-@inner
+@bare
 def certify(ground: Ground, state: State, requirement: int, former: int) -> bool:
     """Let an open requirement lean on the cheapest certificate, suppress its cells, and share it. False: none."""
     certificate = known_inside(ground, state, requirement)
@@ -286,8 +286,8 @@ def certify(ground: Ground, state: State, requirement: int, former: int) -> bool
     return True
 
 
-@inner
-def priced(ground: Ground, state: State, requirement: int, former: int) -> int:
+@bare
+def priced(ground: Ground, state: State, requirement: int, former: int) -> Integer:
     """The cheapest of a new sum of boxes, the pooled circuits and `former` patched, as a certificate; -1: none.
 
     A long certificate that can be patched is not compared with a new one, which would take many times as long.
@@ -311,8 +311,8 @@ def priced(ground: Ground, state: State, requirement: int, former: int) -> int:
     return keep_sum(state)
 
 
-@inner
-def in_use(state: State, place: int) -> bool:
+@bare
+def in_use(state: State, place: int) -> Truth:
     """Whether a certificate that something leans on moves a cell."""
     e = state.head[place]
     while e >= 0 and state.uses[state.owner[e]] == 0:
@@ -320,7 +320,7 @@ def in_use(state: State, place: int) -> bool:
     return e >= 0
 
 
-@inner
+@bare
 def take_back(ground: Ground, state: State, mark: tuple[int, int, int]) -> None:
     """Undo what was written down since a mark: certificates, proofs and cells."""
     certificates, changes, hidings = mark
@@ -340,13 +340,13 @@ def take_back(ground: Ground, state: State, mark: tuple[int, int, int]) -> None:
     state.note[CERTIFICATES], state.note[CHANGES], state.note[HIDINGS] = certificates, changes, hidings
 
 
-@inner
+@bare
 def here(state: State) -> tuple[int, int, int]:
     """A mark for `take_back`."""
     return state.note[CERTIFICATES], state.note[CHANGES], state.note[HIDINGS]
 
 
-@inner
+@bare
 def sweep(state: State) -> None:
     """Throw away the certificates that nothing leans on; the logs begin anew."""
     entries, kept = whole(0), whole(0)
@@ -369,7 +369,7 @@ def sweep(state: State) -> None:
     chain(state)
 
 
-@inner
+@bare
 def chain(state: State) -> None:
     """Chain the entries of every cell anew."""
     for x in range(len(state.head)):
@@ -381,7 +381,7 @@ def chain(state: State) -> None:
             state.head[state.cell[e]] = e
 
 
-@inner
+@bare
 def sweep_in_time(state: State) -> None:
     """Sweep when a store or a log is more than half full."""
     if (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..layout import INFINITE
 from .box_sums import forget_sum
-from .compile import inner, whole
+from .compile import bare, whole
 from .general_records import TOUCHED, WIDEST, Ground, State
 
 MOST_COMBINED = 48
@@ -19,7 +19,7 @@ LONGEST = 512
 """Entries of two certificates that are worth combining."""
 
 
-@inner
+@bare
 def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> bool:
     """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
     room = ground.up[place] if amount > 0 else ground.down[place]
@@ -33,7 +33,7 @@ def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -
     return (need * size + lead - 1) // lead <= room
 
 
-@inner
+@bare
 def only_published(state: State, certificate: int) -> int:
     """The entry of the one cell of a certificate that is published; -1 where there is none, or more than one."""
     found = whole(-1)
@@ -45,7 +45,7 @@ def only_published(state: State, certificate: int) -> int:
     return found
 
 
-@inner
+@bare
 def lay(state: State, certificate: int, times: int) -> bool:
     """Add a multiple of a certificate to the sum at hand; False where a number becomes too large for products."""
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
@@ -60,7 +60,7 @@ def lay(state: State, certificate: int, times: int) -> bool:
     return True
 
 
-@inner
+@bare
 def divided(state: State) -> None:
     """Divide the sum at hand by its greatest common divisor."""
     divisor = whole(0)
@@ -76,7 +76,7 @@ def divided(state: State) -> None:
             state.moved[state.touched[x]] //= divisor
 
 
-@inner
+@bare
 def sum_proves(ground: Ground, state: State, requirement: int) -> bool:
     """Whether the sum at hand, scaled to a requirement's need, fits all rooms."""
     lead, need = state.moved[ground.own[requirement]], ground.need[requirement]
@@ -91,7 +91,7 @@ def sum_proves(ground: Ground, state: State, requirement: int) -> bool:
     return True
 
 
-@inner
+@bare
 def combined(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
     """A certificate and another one against its only published cell, as the sum at hand; False: none fits."""
     if certificate < 0:

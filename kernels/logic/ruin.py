@@ -7,7 +7,7 @@ import numpy as np
 from ..layout import Int64
 from .box_decode import sort_order, try_to_publish
 from .certificates import certify, here, in_use, set_proof, sweep_in_time, take_back, toggle
-from .compile import inner, whole
+from .compile import Truth, bare, whole
 from .general_records import (
     AT_RANDOM,
     BARRED,
@@ -30,7 +30,7 @@ from .general_records import (
 from .hashing import below, mixed
 
 
-@inner
+@bare
 def a_secondary(ground: Ground, state: State, seed: np.uint64, certificate: int) -> int:
     """A cell of a certificate that is suppressed and not forced, at random; -1: none was met."""
     begin, end = state.begin[certificate], state.begin[certificate + 1]
@@ -41,7 +41,7 @@ def a_secondary(ground: Ground, state: State, seed: np.uint64, certificate: int)
     return whole(-1)
 
 
-@inner
+@bare
 def somewhere(ground: Ground, state: State, seed: np.uint64) -> int:
     """A secondary cell of any certificate in use; -1: none was met."""
     for attempt in range(32):
@@ -53,7 +53,7 @@ def somewhere(ground: Ground, state: State, seed: np.uint64) -> int:
     return whole(-1)
 
 
-@inner
+@bare
 def beside(ground: Ground, state: State, seed: np.uint64, place: int) -> int:
     """A secondary cell of one of the first certificates in use that lean on a cell; -1: none was met."""
     skip, found, e = below(seed, whole(0), whole(8)), whole(-1), whole(state.head[place])
@@ -67,7 +67,7 @@ def beside(ground: Ground, state: State, seed: np.uint64, place: int) -> int:
     return found if found < 0 else a_secondary(ground, state, mixed(seed, whole(1)), found)
 
 
-@inner
+@bare
 def ruin(ground: Ground, state: State, seed: np.uint64, strength: int) -> int:
     """Publish up to `strength` cells that certificates have in common; returns how many, the last of `toggled`."""
     count = whole(0)
@@ -85,7 +85,7 @@ def ruin(ground: Ground, state: State, seed: np.uint64, strength: int) -> int:
     return count
 
 
-@inner
+@bare
 def lose_proofs(ground: Ground, state: State, place: int) -> None:
     """Open the requirements that lean on a published cell, and list them in `order`."""
     e = state.head[place]
@@ -103,8 +103,8 @@ def lose_proofs(ground: Ground, state: State, place: int) -> None:
         e = state.next[e]
 
 
-@inner
-def recreate(ground: Ground, state: State, style: int, seed: np.uint64, most: int) -> bool:
+@bare
+def recreate(ground: Ground, state: State, style: int, seed: np.uint64, most: int) -> Truth:
     """Lead the open requirements anew; False where one has no certificate or the pattern costs more than `most`."""
     count = state.note[OPEN]
     for x in range(count):
@@ -122,7 +122,7 @@ def recreate(ground: Ground, state: State, style: int, seed: np.uint64, most: in
     return state.note[FAILED] == 0
 
 
-@inner
+@bare
 def clean_around(ground: Ground, state: State, changes: int, certificates: int) -> None:
     """Publish what is redundant among the cells that changed proofs leant on or lean on, heaviest first."""
     count = whole(0)
@@ -145,7 +145,7 @@ def clean_around(ground: Ground, state: State, changes: int, certificates: int) 
             tried += 1
 
 
-@inner
+@bare
 def gather(ground: Ground, state: State, certificate: int, count: int) -> int:
     """List the secondary cells of a certificate in `near`, as far as there is room; a cell may come twice."""
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
@@ -156,7 +156,7 @@ def gather(ground: Ground, state: State, certificate: int, count: int) -> int:
     return count
 
 
-@inner
+@bare
 def sort_near(state: State, count: int) -> None:
     """Shell sort of `near` by rank, then by cell."""
     gap = whole(1)
@@ -172,8 +172,8 @@ def sort_near(state: State, count: int) -> None:
         gap //= 3
 
 
-@inner
-def step(ground: Ground, state: State, seed: np.uint64, strength: int, heat: int) -> bool:
+@bare
+def step(ground: Ground, state: State, seed: np.uint64, strength: int, heat: int) -> Truth:
     """Ruin, recreate, clean around; kept if the pattern is at most `heat` dearer, else taken back."""
     sweep_in_time(state)
     mark, before = here(state), state.note[COST]
@@ -201,7 +201,7 @@ def step(ground: Ground, state: State, seed: np.uint64, strength: int, heat: int
     return kept
 
 
-@inner
+@bare
 def blur_prices(ground: Ground, state: State, prices: Int64, seed: np.uint64) -> None:
     """New blurred prices for a pattern at work."""
     for x in range(len(state.price)):
@@ -212,7 +212,7 @@ def blur_prices(ground: Ground, state: State, prices: Int64, seed: np.uint64) ->
         state.cost[x] = 0 if state.hidden[x] else state.price[x]
 
 
-@inner
+@bare
 def improve(ground: Ground, state: State, prices: Int64, seed: np.uint64, plan: tuple[int, int, int]) -> None:
     """Steps of ruin and recreate on a loaded pattern; `plan` is steps, strength and heat, which falls to nothing."""
     steps, strength, heat = plan
