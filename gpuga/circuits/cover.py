@@ -39,6 +39,9 @@ BOXES_AT_ONCE = 2_000
 SMALL = 3_000
 """Tables up to this many cells are asked as a whole; larger ones first in neighbourhoods."""
 
+MANY_PIECES = 16
+"""Pieces of a need that are small enough for cells that are no totals."""
+
 NEIGHBOURHOODS = ((3, 300, 1), (4, 1_000, 1), (4, 2_000, 1), (4, 2_000, 4), (6, 3_000, 16), (12, 8_000, 16))
 """The neighbourhoods that are tried, one after the other: cells per line, cells in all, and in how many pieces what a
 task needs may be divided (cells with room for a piece come in)."""
@@ -306,16 +309,30 @@ class Cover:
         return witness is not None and not (self.context.whole and int(witness.denominator[0]) != 1)
 
     def _nearby(self, task: int) -> Witnesses | None:
-        """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none."""
-        cell, _, need = self._question(task)
-        for per_line, most, pieces in NEIGHBOURHOODS:
+        """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none.
+
+        One that carries the need in one piece may do so over totals, which are dear: the cheaper of it and of what a
+        neighbourhood for many pieces offers is taken.
+        """
+        found: list[tuple[int, Witnesses]] = []
+        for hood in NEIGHBOURHOODS:
             if self.context.clock.expired():
-                return None
-            near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
-            change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
-            if (witness := self._find(change, task)) is not None:
-                return witness
-        return None
+                break
+            if (found and hood[2] < MANY_PIECES) or (witness := self._in_hood(task, hood)) is None:
+                continue
+            price = int(self.table.weight[witness.cell[~self.suppressed[witness.cell]]].sum())
+            found.append((price, witness))
+            if not price or hood[2] >= MANY_PIECES:
+                break
+        return min(found, key=lambda one: one[0])[1] if found else None
+
+    def _in_hood(self, task: int, hood: tuple[int, int, int]) -> Witnesses | None:
+        """The cheapest change in a neighbourhood: cells per line, cells in all, pieces of the need."""
+        per_line, most, pieces = hood
+        cell, _, need = self._question(task)
+        near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
+        change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
+        return self._find(change, task)
 
     def _find(self, change: CheapestChange, task: int) -> Witnesses | None:
         """The cheapest change that a program names for a task, in whole numbers where the attacker knows of those."""

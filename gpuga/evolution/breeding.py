@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from deap import base
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from gpuga.context import Clock
 from gpuga.evolution.population import Member, Population, Words, places_of
-from gpuga.kernels.layout import Patterns
 from gpuga.kernels.logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 from gpuga.kernels.random import Stream
 from gpuga.safety.witness import Witnesses
@@ -58,8 +57,12 @@ STYLES = np.array(
 """How children are decoded, the better ways more often."""
 
 
+Patterns: TypeAlias = Any
+"""Patterns where a back end keeps them; all have `count`, `take(places)`, `joined(others)` and `unpacked()`."""
+
+
 class Kernels(Protocol):
-    """The operations of one table in a back end, on packed patterns that stay there."""
+    """The operations of one table in a back end, on patterns that stay there."""
 
     @property
     def bytes_each(self) -> int:

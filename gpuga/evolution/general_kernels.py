@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.cover import proof_of
 from gpuga.kernels.crossing import Crossing
-from gpuga.kernels.general import GeneralCpu, Genes
+from gpuga.kernels.general import GeneralCpu
 from gpuga.kernels.layout import Lines, Patterns, Tasks, pack
 from gpuga.kernels.logic.decoding_price import BY_NEED, BY_WEIGHT
-from gpuga.kernels.logic.general_records import AT_RANDOM
+from gpuga.kernels.logic.general_records import AT_RANDOM, Genes
 from gpuga.kernels.logic.general_records import BY_NEED as NEED_FIRST
 from gpuga.kernels.logic.general_records import BY_WEIGHT as WEIGHT_FIRST
 from gpuga.problem.general import GeneralProblem
@@ -41,12 +41,12 @@ class Certified:
 
     def take(self, places: NDArray[np.integer]) -> Certified:
         """Some of the patterns, in that order."""
-        return Certified(self.flags[places], Genes(*(part[places] for part in self.genes)), self.place)
+        return Certified(self.flags[places], taken(self.genes, places), self.place)
 
     def joined(self, others: Sequence[Certified]) -> Certified:
         """These patterns and others behind them."""
         every = (self, *others)
-        genes = Genes(*(np.concatenate(parts) for parts in zip(*(one.genes for one in every), strict=True)))
+        genes = Genes(*(np.concatenate([getattr(one.genes, name) for one in every]) for name in Genes._fields))
         return Certified(np.concatenate([one.flags for one in every]), genes, self.place)
 
     def unpacked(self) -> Bools:
@@ -56,6 +56,12 @@ class Certified:
     def packed(self) -> Patterns:
         """Their bits in one row."""
         return pack(self.flags)
+
+
+def taken(genes: Genes, places: NDArray[np.integer]) -> Genes:
+    """The certificates of some individuals, in that order, as copies."""
+    proof, begin, cell, amount, certificates = (getattr(genes, name)[places] for name in Genes._fields)
+    return Genes(proof, begin, cell, amount, certificates)
 
 
 class GeneralKernels:
@@ -163,7 +169,7 @@ class GeneralKernels:
     ) -> tuple[Certified, Mask]:
         """Patterns that prove every requirement from `start`; False where that is impossible."""
         flags, genes, done = start.flags.copy(), start.genes, np.zeros(start.count, bool)
-        genes = Genes(*(part.copy() for part in genes))
+        genes = taken(genes, np.arange(start.count))
         order = np.where(style & BY_NEED, NEED_FIRST, np.where(style & BY_WEIGHT, WEIGHT_FIRST, AT_RANDOM))
         for one in np.unique(snapshot).tolist():
             which = np.flatnonzero(snapshot == one)
@@ -174,11 +180,11 @@ class GeneralKernels:
                 seeds[which],
                 order[which],
                 self.prices[one],
-                Genes(*(part[which] for part in genes)),
+                taken(genes, which),
             )
             flags[which], done[which] = made[0], made[2]
-            for part, new in zip(genes, made[1], strict=True):
-                part[which] = new
+            for name in Genes._fields:
+                getattr(genes, name)[which] = getattr(made[1], name)
         return Certified(flags, genes, self.place), done
 
     def clean(self, patterns: Certified, seeds: Words) -> Certified:
@@ -203,7 +209,7 @@ class GeneralKernels:
         """Children by components of their parents' difference, and what they gain; certificates of the first parent."""
         made, gains = self.crossing.exchange(patterns.packed(), pairs, ways, seeds)
         flags = np.unpackbits(made.bits.view(np.uint8), axis=2, bitorder="little")[:, 0, : len(self._forced)]
-        genes = Genes(*(part[pairs[:, 0]] for part in patterns.genes))
+        genes = taken(patterns.genes, pairs[:, 0])
         return Certified(flags.astype(bool), genes, self.place), gains
 
     def digests(self, patterns: Certified) -> Words:
@@ -222,4 +228,4 @@ def hubs_of(lines: Lines) -> Mask:
     against = np.bincount(line[lines.coef < 0], minlength=lines.count)
     minority = np.where(against[line] <= size[line] - against[line], lines.coef < 0, lines.coef > 0)
     totals[lines.cell[minority]] = True
-    return np.bincount(line[~totals[lines.cell]], minlength=lines.count) == 0
+    return np.asarray(np.bincount(line[~totals[lines.cell]], minlength=lines.count) == 0)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.evolution.individual import Cost
-from gpuga.kernels.layout import Patterns
 from gpuga.table.table import Ints, Mask
 
 Words = NDArray[np.uint64]
@@ -39,9 +38,9 @@ class Member:
 
 
 class Population(Sequence[Member]):
-    """Patterns, their costs int64[P] (forced cells left out) and digests uint64[P], equal for equal patterns."""
+    """Patterns as their back end keeps them, costs int64[P] (forced cells left out) and digests uint64[P]."""
 
-    def __init__(self, patterns: Patterns, costs: Ints, digests: Words) -> None:
+    def __init__(self, patterns: Any, costs: Ints, digests: Words) -> None:
         self.patterns, self.costs, self.digests = patterns, costs, digests
         self._members: list[Member] | None = None
 
@@ -93,7 +92,7 @@ class Population(Sequence[Member]):
 
     def unpacked(self, places: Sequence[int]) -> NDArray[np.bool_]:
         """Patterns in host memory (bool[k, n])."""
-        return self.take(places).patterns.unpacked()
+        return np.asarray(self.take(places).patterns.unpacked(), bool)
 
     @property
     def best(self) -> Member:

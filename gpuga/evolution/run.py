@@ -20,7 +20,7 @@ from gpuga.context import Context
 from gpuga.evolution import checkpoint
 from gpuga.evolution.breeding import Breeder, Kernels
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
-from gpuga.evolution.population import Population, cells_apart, same_pattern
+from gpuga.evolution.population import Member, Population, cells_apart, same_pattern
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
@@ -195,7 +195,7 @@ class Run:
 
     def _replace(self, population: Population, offspring: Population) -> Population:
         """The survivors; an operator of DEAP's kind may return them as a list."""
-        survivors = self.toolbox.survive(population, offspring)
+        survivors: Population | list[Member] = self.toolbox.survive(population, offspring)
         return survivors if isinstance(survivors, Population) else Population.of(survivors)
 
     def _heed(self, news: News) -> Population:

@@ -254,7 +254,7 @@ def patched(ground: Ground, state: State, certificate: int, requirement: int, li
 
 @bare
 def certify_inside(ground: Ground, state: State, requirement: int, former: int) -> bool:
-    """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` combined or patched, or new."""
+    """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` combined, patched, or new."""
     certificate = known_inside(ground, state, requirement)
     if certificate < 0:
         pooled = cheapest_pooled(ground, state, requirement, whole(1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..layout import INFINITE
 from .box_sums import forget_sum
-from .compile import bare, whole
+from .compile import Truth, bare, whole
 from .general_records import TOUCHED, WIDEST, Ground, State
 
 MOST_COMBINED = 48
@@ -20,7 +20,7 @@ LONGEST = 512
 
 
 @bare
-def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> bool:
+def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> Truth:
     """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
     room = ground.up[place] if amount > 0 else ground.down[place]
     size = abs(amount)
