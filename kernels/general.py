@@ -13,9 +13,9 @@ from .logic.box_decode import certified, clean, decode, load, set_prices, store
 from .logic.combinations import scaled_fits
 from .logic.compile import device, inner, parallel, whole
 from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, Genes, Ground, State
-from .logic.ruin import improve, ruin
+from .logic.ruin import ruin
 
-DECODE, CLEAN, PROVE, RUIN, IMPROVE = range(5)
+DECODE, CLEAN, PROVE, RUIN = range(4)
 """The tasks of `run`."""
 
 LARGEST_PRICE = 2**40
@@ -23,9 +23,6 @@ LARGEST_PRICE = 2**40
 
 ENTRIES_PER_REQUIREMENT, LEAST_ENTRIES = 24, 4096
 """Cells of all certificates of an individual that are stored."""
-
-MOST_GATHERED = 8192
-"""Cells around a repair that are listed."""
 
 SPARE = 4
 """A pattern at work has so many times the room of a stored one, so that it is swept seldom."""
@@ -36,17 +33,17 @@ def of_thread(states: State, k: int) -> State:
     """The working memory of one thread."""
     return State(
         states.hidden[k], states.price[k], states.cost[k], states.moved[k], states.seen[k], states.touched[k],
-        states.proof[k], states.before[k], states.begin[k], states.uses[k], states.renamed[k], states.cell[k],
+        states.proof[k], states.begin[k], states.uses[k], states.renamed[k], states.cell[k],
         states.amount[k], states.owner[k], states.next[k], states.head[k], states.note[k], states.order[k],
         states.key[k], states.changed[k], states.former[k], states.toggled[k], states.option[k], states.edge[k],
-        states.place[k], states.move[k], states.level[k], states.near[k], states.rank[k],
+        states.place[k], states.move[k], states.level[k],
     )  # fmt: skip
 
 
 class Jobs(NamedTuple):
     """What is asked of a batch: parents and seeds by individual, prices of the cells.
 
-    `plan` int64[P, 3] is the order's style for decoding, else steps, strength and heat.
+    `plan` int64[P] is the order's style for decoding, the strength for destroying.
     """
 
     first: Bytes
@@ -63,19 +60,17 @@ def one(ground: Ground, state: State, patterns: Bytes, genes: Genes, jobs: Jobs,
     set_prices(ground, state, jobs.prices, jobs.first[p], jobs.second[p], seed)
     load(ground, state, patterns[p], genes, p)
     if task == RUIN:
-        ruin(ground, state, seed, plan[1])
+        ruin(ground, state, seed, plan)
         for x in range(patterns.shape[1]):
             patterns[p, x] = state.hidden[x]
         return False
     if task == DECODE:
-        complete = decode(ground, state, plan[0], seed)
+        complete = decode(ground, state, plan, seed)
         return store(state, patterns[p], genes, p) and complete
     if not certified(ground, state):
         return False
     if task == CLEAN:
         clean(ground, state)
-    elif task == IMPROVE:
-        improve(ground, state, jobs.prices, seed, (plan[0], plan[1], plan[2]))
     return store(state, patterns[p], genes, p)
 
 
@@ -160,7 +155,7 @@ class GeneralCpu:
             *axes.arrays, owned(up, np.int64), owned(down, np.int64), owned(loose, np.int64), owned(kind, np.uint8),
             owned(heaviest[kind[heaviest] == FREE], np.int32), tasks.cell, tasks.direction, tasks.need,
             owned(weight[tasks.cell], np.int64), asked, np.zeros(len(tasks) + 1, np.int64), owned(none, np.int32),
-            np.zeros(1, np.int64), owned(none, np.int32), none,
+            np.zeros(1, np.int64), owned(none, np.int32), none, np.zeros(1, np.uint8),
         )  # fmt: skip
         self.weight, self._room = weight, axes.room()
         self._states: State | None = None
@@ -237,7 +232,7 @@ class GeneralCpu:
         that stand in `start` are kept.
         """
         patterns, kept = _bytes(start), _copied(genes) if genes is not None else self.no_genes(len(start))
-        plan = np.stack([np.asarray(style, np.int64)] * 3, axis=1)
+        plan = np.asarray(style, np.int64)
         done = self._run(DECODE, patterns, kept, self._jobs(len(start), seeds, plan, prices, (first, second)))
         return patterns.view(np.bool_), kept, done
 
@@ -258,17 +253,9 @@ class GeneralCpu:
 
     def destroy(self, patterns: Bools, genes: Genes, seeds: ArrayLike, strength: ArrayLike) -> Bools:
         """The patterns with up to `strength` cells published, which certificates have in common."""
-        ruined, plan = _bytes(patterns), np.stack([np.asarray(strength, np.int64)] * 3, axis=1)
+        ruined, plan = _bytes(patterns), np.asarray(strength, np.int64)
         self._run(RUIN, ruined, genes, self._jobs(len(patterns), seeds, plan))
         return ruined.view(np.bool_)
-
-    def improve(
-        self, patterns: Bools, genes: Genes, seeds: ArrayLike, plans: ArrayLike, prices: ArrayLike
-    ) -> tuple[Bools, Genes]:
-        """Ruin and recreate around each pattern; `plans` int64[P, 3] are its steps, largest ruin and first heat."""
-        better, kept = _bytes(patterns), _copied(genes)
-        self._run(IMPROVE, better, kept, self._jobs(len(patterns), seeds, plans, prices))
-        return better.view(np.bool_), kept
 
     def _jobs(
         self, count: int, seeds: ArrayLike | None = None, plan: ArrayLike | None = None,
@@ -278,7 +265,7 @@ class GeneralCpu:
         first, second = (none, none) if parents is None else parents
         return Jobs(
             _bytes(first), _bytes(second), owned(np.zeros(count) if seeds is None else seeds, np.uint64),
-            owned(np.zeros((count, 3)) if plan is None else plan, np.int64),
+            owned(np.zeros(count) if plan is None else plan, np.int64),
             owned(np.clip(self.weight if prices is None else prices, 0, LARGEST_PRICE), np.int64),
         )  # fmt: skip
 
@@ -318,13 +305,12 @@ class GeneralCpu:
 
         return State(
             hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
-            touched=ints(cells + room.box), proof=ints(tasks), before=ints(tasks), begin=ints(most + 2),
+            touched=ints(cells + room.box), proof=ints(tasks), begin=ints(most + 2),
             uses=ints(most + 1), renamed=ints(most + 1), cell=ints(entries), amount=longs(entries),
             owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(tasks),
             key=longs(tasks), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
             option=ints(room.options + 1), edge=longs(room.options + 1), place=ints(room.box),
             move=np.zeros((threads, room.box), np.int8), level=longs(6, len(self.ground.size) + 1),
-            near=ints(MOST_GATHERED), rank=longs(MOST_GATHERED),
         )  # fmt: skip
 
 

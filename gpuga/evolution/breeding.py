@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from deap import base
@@ -24,8 +24,20 @@ from gpuga.kernels.random import Stream
 from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask
 
-DECODED, DESTROYED, NEW = 1 / 16, 1 / 4, 1 / 32
-"""Children per individual and generation: decoded with inherited cells, destroyed and repaired, made from nothing."""
+
+class Shares(NamedTuple):
+    """Children per individual and generation: decoded with inherited cells, destroyed and repaired, from nothing."""
+
+    decoded: float
+    destroyed: float
+    new: float
+
+
+GROWTH = 1 / 8
+"""The share by which a population grows that is smaller than it should be."""
+
+SEEDING, FEWEST = 0.2, 12
+"""The share of a limited time that a first population may take, and how many it has at least."""
 
 TOURNAMENT = 2
 REFERENCES = 16
@@ -63,6 +75,10 @@ Patterns: TypeAlias = Any
 
 class Kernels(Protocol):
     """The operations of one table in a back end, on patterns that stay there."""
+
+    shares: Shares
+    usual: int  # the population size where the user names none
+    threads: int  # how many children are made at once
 
     @property
     def bytes_each(self) -> int:
@@ -153,6 +169,16 @@ class Breeder:
         nothing = self.kernels.nothing(count)
         return self._decoded(nothing if start is None else start, nothing, nothing)
 
+    def seeded(self, count: int) -> Population:
+        """A first population, smaller where that many would take too much of a limited time."""
+        if self.clock.seconds is None:
+            return self.newcomers(min(count, self.size))
+        begun, few = self.clock.spent(), min(self.kernels.threads, count, self.size)
+        made = self.newcomers(few)
+        each = max(1e-6, (self.clock.spent() - begun) / few)
+        self.size = max(min(self.size, FEWEST), min(self.size, int(SEEDING * self.clock.seconds / each)))
+        return made.joined(self.newcomers(max(0, min(count, self.size) - few)))
+
     def select(self, population: Population, k: int) -> list[Member]:
         """Parents by tournament."""
         drawn = self.stream.integers(0, len(population), k * TOURNAMENT).reshape(k, TOURNAMENT)
@@ -184,7 +210,7 @@ class Breeder:
     def _inherited(self, population: Population, pairs: Ints) -> Population:
         if "inherit" in self.without:
             return population.take([])
-        pairs = pairs[: self._count(DECODED)]
+        pairs = pairs[: self._count(self.kernels.shares.decoded)]
         first, second = (population.take(pairs[:, side]).patterns for side in (0, 1))
         return self._decoded(self.kernels.nothing(len(pairs)), first, second)
 
@@ -192,7 +218,7 @@ class Breeder:
         """Individuals of which a part was published and led anew."""
         if "destroy" in self.without:
             return population.take([])
-        count = self._count(DESTROYED)
+        count = self._count(self.kernels.shares.destroyed)
         chosen = population.take(places_of(self.select(population, count)))
         strength = np.array(STRENGTHS, np.int32)[self.stream.integers(0, len(STRENGTHS), count)]
         left = self.kernels.destroy(chosen.patterns, self._seeds(count), strength)
@@ -201,9 +227,9 @@ class Breeder:
     def vary(self, population: Population, toolbox: base.Toolbox) -> Population:
         """A generation's offspring; fewer where one would take more than a small share of a limited time."""
         begun = self.clock.spent()
-        wanted = self._count(NEW if len(population) == self.size else 1 / 8)
-        wanted = min(wanted, max(wanted // 4, self.size - len(population)))
-        if "newcomers" in self.without and len(population) == self.size:
+        grown = len(population) >= self.size
+        wanted = self._count(self.kernels.shares.new if grown else GROWTH)
+        if grown and ("newcomers" in self.without or not self.kernels.shares.new):
             wanted = 0
         children: Population = toolbox.mate(toolbox.select(population, len(population)))
         children = children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
@@ -220,7 +246,9 @@ class Breeder:
         """Children of all of these; where the time ends, of the first ones, and `OutOfTime` where there is none."""
         count, begun = start.count, self.clock.spent()
         made = [self._some_decoded(start.take(NONE), first.take(NONE), second.take(NONE))] if not count else []
-        begin, size = 0, count if self.clock.seconds is None else max(1, int(CHUNK / self._seconds_each))
+        begin, size = 0, count
+        if self.clock.seconds is not None:
+            size = max(self.kernels.threads, int(CHUNK / self._seconds_each))
         while begin < count:
             if made and self.clock.expired():
                 break

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Timer
 from typing import Any
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 
 from gpuga.circuits.cover import proof_of
+from gpuga.context import Clock
+from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
 from gpuga.kernels.general import GeneralCpu
 from gpuga.kernels.layout import Lines, Patterns, Tasks, pack
@@ -67,7 +72,8 @@ def taken(genes: Genes, places: NDArray[np.integer]) -> Genes:
 class GeneralKernels:
     """Decoding, clean-up and certificates of a general problem, with crossover by components."""
 
-    def __init__(self, problem: GeneralProblem) -> None:
+    def __init__(self, problem: GeneralProblem, clock: Clock) -> None:
+        self.clock, self.threads = clock, int(get_num_threads())
         table, requirements = problem.table, problem.requirements
         grid = box_grid(table)
         if grid is not None and (grid.place[np.flatnonzero(table.suppressible)] < 0).any():
@@ -100,6 +106,9 @@ class GeneralKernels:
         self._lay = lay
 
     # --- individuals -------------------------------------------------------------------------------------
+
+    shares = Shares(decoded=1 / 2, destroyed=1 / 16, new=0.0)
+    usual = 32
 
     @property
     def bytes_each(self) -> int:
@@ -158,6 +167,21 @@ class GeneralKernels:
                 found[number, need * turn] = circuit
         return proof_of(found.values())
 
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Work in the kernels ends soon after a limited time does: one child of a large table can take many seconds."""
+        halt = self.cpu.ground.halt
+        if self.clock.seconds is None:
+            yield
+            return
+        alarm = Timer(max(0.0, self.clock.left()), halt.fill, [1])
+        alarm.start()
+        try:
+            yield
+        finally:
+            alarm.cancel()
+            halt[0] = 0
+
     # --- operations --------------------------------------------------------------------------------------
 
     def set_prices(self, prices: NDArray[np.int64], core: Mask) -> None:
@@ -173,15 +197,16 @@ class GeneralKernels:
         order = np.where(style & BY_NEED, NEED_FIRST, np.where(style & BY_WEIGHT, WEIGHT_FIRST, AT_RANDOM))
         for one in np.unique(snapshot).tolist():
             which = np.flatnonzero(snapshot == one)
-            made = self.cpu.decode(
-                flags[which],
-                first.flags[which] & ~self._forced,
-                second.flags[which] & ~self._forced,
-                seeds[which],
-                order[which],
-                self.prices[one],
-                taken(genes, which),
-            )
+            with self._in_time():
+                made = self.cpu.decode(
+                    flags[which],
+                    first.flags[which] & ~self._forced,
+                    second.flags[which] & ~self._forced,
+                    seeds[which],
+                    order[which],
+                    self.prices[one],
+                    taken(genes, which),
+                )
             flags[which], done[which] = made[0], made[2]
             for name in Genes._fields:
                 getattr(genes, name)[which] = getattr(made[1], name)
@@ -189,12 +214,14 @@ class GeneralKernels:
 
     def clean(self, patterns: Certified, seeds: Words) -> Certified:
         """The patterns without what is redundant, as far as certificates show it."""
-        flags, genes = self.cpu.clean(patterns.flags, patterns.genes)
+        with self._in_time():
+            flags, genes = self.cpu.clean(patterns.flags, patterns.genes)
         return Certified(flags, genes, self.place)
 
     def safe(self, patterns: Certified) -> Mask:
         """Whether every requirement has a certificate inside the pattern; what is found is kept with it."""
-        return self.cpu.prove(patterns.flags, patterns.genes)
+        with self._in_time():
+            return self.cpu.prove(patterns.flags, patterns.genes)
 
     def destroy(self, patterns: Certified, seeds: Words, strength: Any) -> Certified:
         """The patterns with some cells published."""

@@ -16,4 +16,4 @@ def kernels_of(problem: TableProblem, context: Context, threads: int | None = No
     """The operations of a problem; by default the prover keeps one thread of the processor."""
     if isinstance(problem, TwoWayProblem):
         return TwoWayKernels(problem, threads or max(1, get_num_threads() - 1))
-    return GeneralKernels(problem)
+    return GeneralKernels(problem, context.clock)

@@ -94,8 +94,11 @@ class Run:
 
     def _size(self) -> int:
         """The population size; smaller where the memory planned for it would not hold as many."""
+        own = "population" in self.parameters.changed()
         wanted, most = self.parameters.population, max(2, MOST_BYTES // self.kernels.bytes_each)
-        if "population" in self.parameters.changed() and most < wanted:
+        if not own:
+            return min(self.kernels.usual, most)
+        if most < wanted:
             said = f"the population size is reduced from {wanted} to {most} to save memory"
             warnings.warn(said, stacklevel=2)
         return min(wanted, most)
@@ -166,7 +169,7 @@ class Run:
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
         made = self.context.first
-        first = self.breeder.newcomers(min(FIRST, self.breeder.size))
+        first = self.breeder.seeded(FIRST)
         if made is None and not len(first):
             made = first_pattern(self.problem.table, self.context)
         if made is not None:
@@ -205,7 +208,8 @@ class Run:
             self.priced_at = self.evolution.generation
             self._price(news.point, news.core)
         if news.cost >= self.evolution.best.cost:
-            return self.evolution.population.take([])
+            nobody: Population = self.evolution.population.take([])
+            return nobody
         if news.circuits is not None:
             self.kernels.learn(news.circuits)
         return self.breeder.newcomers(1, self.kernels.pack(np.asarray(news.best).reshape(1, -1)))

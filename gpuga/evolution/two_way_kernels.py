@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
 from gpuga.kernels.layout import Patterns, Plane, Tasks, pack, plane_lines
 from gpuga.kernels.two_way import TwoWayCpu
@@ -34,6 +35,9 @@ class TwoWayKernels(TwoWayCpu):
 
     def _spread(self, work: Callable[[int, int], None], count: int) -> None:
         self._share(lambda _, begin, end: work(begin, end), count)
+
+    shares = Shares(decoded=1 / 16, destroyed=1 / 4, new=1 / 128)
+    usual = 256
 
     @property
     def bytes_each(self) -> int:

@@ -130,6 +130,8 @@ def decode(ground: Ground, state: State, style: int, seed: np.uint64) -> bool:
     arrange(ground, state, style, seed)
     complete = True
     for x in range(len(state.proof)):
+        if ground.halt[0] != 0:
+            return False
         requirement = whole(state.order[x])
         if state.proof[requirement] < 0 and not certify(ground, state, requirement, whole(-1)):
             complete = False
@@ -169,6 +171,8 @@ def renewed(ground: Ground, state: State, certificate: int) -> bool:
 def clean(ground: Ground, state: State) -> None:
     """Publish what is redundant, heaviest first."""
     for x in range(len(ground.heaviest)):
+        if ground.halt[0] != 0:
+            return
         place = whole(ground.heaviest[x])
         if state.hidden[place]:
             try_to_publish(ground, state, place)
@@ -179,6 +183,8 @@ def clean(ground: Ground, state: State) -> None:
 def certified(ground: Ground, state: State) -> bool:
     """Whether every requirement of a loaded pattern has a certificate inside."""
     for requirement in range(len(state.proof)):
+        if ground.halt[0] != 0:
+            return False
         if state.proof[requirement] < 0:
             if not certify_inside(ground, state, whole(requirement), whole(-1)):
                 return False

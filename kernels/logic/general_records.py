@@ -18,10 +18,10 @@ from ..layout import Int32, Int64
 Bytes = NDArray[np.uint8]
 Signs = NDArray[np.int8]
 
-CERTIFICATES, ENTRIES, COST, CHANGES, HIDINGS, TOUCHED, LENGTH, OPEN, FAILED = 0, 1, 2, 3, 4, 5, 6, 7, 8
-NOTES = 9
+CERTIFICATES, ENTRIES, COST, CHANGES, HIDINGS, TOUCHED, LENGTH, FAILED = 0, 1, 2, 3, 4, 5, 6, 7
+NOTES = 8
 """Entries of `State.note`: certificates and entries in use, the cost of the pattern, the lengths of the two logs, cells
-of the sum of boxes at hand, cells of the box at hand, open requirements, and whether a store was too small."""
+of the sum of boxes at hand, cells of the box at hand, and whether a store was too small."""
 
 FREE, FORCED, BARRED = 0, 1, 2
 """What may happen to a cell: it may be suppressed, it always is, it never is."""
@@ -35,9 +35,6 @@ MOST_KNOWN = 24
 LONG = 24
 """Entries from which a certificate is long: a change of one of its cells concerns many others."""
 
-MOST_NEAR = 24
-"""Cells around a repair that are tried for redundancy besides those that nothing leans on."""
-
 SMALLEST_PART = 64
 """A need is divided into parts of no less than this share of it."""
 
@@ -48,11 +45,6 @@ AT_RANDOM, BY_NEED, BY_WEIGHT = 0, 1, 2
 """Orders of requirements."""
 
 LARGEST_KEY = 2**50
-STEPS_PER_BLUR = 64
-
-FARTHEST = 4
-"""A repair that makes a pattern dearer by this share (one part in four) is given up."""
-
 WIDEST = 2**31
 """Ratios of larger numbers than this are not formed: their products could overflow."""
 
@@ -63,7 +55,7 @@ class Ground(NamedTuple):
     `size_of[t]` is the weight of requirement t's cell, as an order asks for it; `asked[x, d]` the requirement of cell x
     up (d = 0) or down (1), -1: none. The pooled circuits of requirement t are
     `pool_of[pool_first[t]:pool_first[t + 1]]`; circuit k moves `pool_cell[e]` by `pool_amount[e]` for e in
-    `pool_start[k]..pool_start[k + 1]`.
+    `pool_start[k]..pool_start[k + 1]`. Once `halt[0]` is set, work ends soon: what is begun stays as it is.
     """
 
     size: Int64
@@ -89,6 +81,7 @@ class Ground(NamedTuple):
     pool_start: Int64
     pool_cell: Int32
     pool_amount: Int64
+    halt: Bytes
 
 
 class State(NamedTuple):
@@ -96,7 +89,7 @@ class State(NamedTuple):
 
     `cost[x]` is what cell x adds to a circuit now: 0 when suppressed, -1 when barred, else its `price`. Certificate c
     has entries `begin[c]..begin[c + 1]`, and `uses[c]` requirements lean on it; `head[x]` and `next` chain the entries
-    of a cell. `before[t]` is what requirement t leant on before a ruin. `moved` is the sum of boxes at hand.
+    of a cell.  `moved` is the sum of boxes at hand.
     """
 
     hidden: Bytes
@@ -106,7 +99,6 @@ class State(NamedTuple):
     seen: Bytes
     touched: Int32
     proof: Int32
-    before: Int32
     begin: Int32
     uses: Int32
     renamed: Int32
@@ -126,8 +118,6 @@ class State(NamedTuple):
     place: Int32
     move: Signs
     level: Int64
-    near: Int32
-    rank: Int64
 
 
 class Genes(NamedTuple):
