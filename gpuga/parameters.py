@@ -19,6 +19,7 @@ CLEAN_UP = "clean-up"
 _POPULATION = "Population size."
 _GENERATIONS = "Maximum number of generations."
 _PATIENCE = "Maximum number of generations without improvement."
+_PATIENCE_OF_BOTH = "Maximum number of generations in which neither the pattern nor the bound improves."
 _SELECTION = "Selection strategy."
 _REPLACEMENT = "Replacement strategy."
 
@@ -69,12 +70,12 @@ class CircuitsParameters(EvolutionParameters, method="circuits"):
 
     patience: int | None = parameter(
         None,
-        _PATIENCE,
+        _PATIENCE_OF_BOTH,
         metavar="N",
         unset=f"{PATIENCE} (with --seconds: no limit)",
         role="stop",
     )
-    population: int = parameter(256, _POPULATION, metavar="N")
+    population: int = parameter(256, "Population size; general tables start with 32 unless it is named.", metavar="N")
     selection: str | None = parameter(None, _SELECTION, choices=SELECTIONS, unset="tournament of two")
     replacement: str | None = parameter(None, _REPLACEMENT, choices=REPLACEMENTS, unset="by cost and dissimilarity")
     without: tuple[str, ...] = parameter(

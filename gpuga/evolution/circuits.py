@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from gpuga.bounds.incumbent import BY_CUTS, BY_TREE
+from gpuga.bounds.incumbent import BY_CUTS, BY_TREE, Best
+from gpuga.bounds.search import Search
 from gpuga.bounds.small_instance import small, solve_small
 from gpuga.context import Context
 from gpuga.errors import InputError
@@ -20,10 +21,14 @@ from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.run import Run
 from gpuga.parameters import CircuitsParameters
-from gpuga.problem.problem import problem_for
+from gpuga.problem.problem import TableProblem, problem_for
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Table
+
+
+MOST_CELLS, STEPS = 500, 60
+"""General tables up to this size are searched exactly at first, in so many steps."""
 
 
 def circuits(table: Table, context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> Found:
@@ -51,7 +56,7 @@ def _circuits(table: Table, context: Context, parameters: CircuitsParameters, se
         nothing = np.zeros(problem.weight.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
     # whoever changes parameters of the evolution wants to see it
-    if isinstance(problem, TwoWayProblem) and small(problem) and not parameters.changed():
+    if is_small(problem) and not parameters.changed():
         settled, found = _settled(problem, context, parameters)
         if settled:
             return found
@@ -69,10 +74,27 @@ def prepared(
     return Run(problem, watched(kernels_of(problem, context)), context, parameters)
 
 
-def _settled(problem: TwoWayProblem, context: Context, parameters: CircuitsParameters) -> tuple[bool, Found]:
+def is_small(problem: TableProblem) -> bool:
+    """Whether a short exact search may settle a problem, before anything longer is begun or even compiled."""
+    return small(problem) if isinstance(problem, TwoWayProblem) else problem.weight.size <= MOST_CELLS
+
+
+def _short_search(problem: TableProblem, context: Context) -> Best:
+    """A few steps of the exact search: a count, so that the outcome does not depend on the machine."""
+    if isinstance(problem, TwoWayProblem):
+        return solve_small(problem, context.clock.part(0.5))
+    search = Search(problem, replace(context, clock=context.clock.part(0.5)))
+    for step, _ in enumerate(search.steps()):
+        if search.proven or step >= STEPS:
+            break
+    search.proven_bound()
+    return search
+
+
+def _settled(problem: TableProblem, context: Context, parameters: CircuitsParameters) -> tuple[bool, Found]:
     """What a short exact search finds, and whether that ends the run."""
     context.progress.stage("exact solution")
-    short = solve_small(problem, context.clock.part(0.5))
+    short = _short_search(problem, context)
     kind = BY_TREE if short.proven else BY_CUTS
     bound = Bound(problem.base_cost + short.lower, kind, context.clock.spent(), root=short.master)
     ended = "interrupt" if context.clock.interrupted else "seconds"

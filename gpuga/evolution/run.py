@@ -203,7 +203,9 @@ class Run:
 
     def _heed(self, news: News) -> Population:
         """Take over what the prover found."""
-        self.heard, self.lower = news.steps, max(self.lower, news.lower)
+        if news.lower > self.lower:
+            self.lower, self.stop.since = news.lower, 0  # patience is for runs of which neither end moves
+        self.heard = news.steps
         if self.evolution.generation - self.priced_at >= GENERATIONS_BETWEEN_PRICES:
             self.priced_at = self.evolution.generation
             self._price(news.point, news.core)
