@@ -19,6 +19,7 @@ from typing import Any
 import gpuga
 from bench.kinds import KINDS, QUICK, Kind
 from bench.statistics import mean_interval
+from gpuga.errors import GpugaError
 from gpuga.parameters import INGREDIENTS
 
 METHODS = ("circuits", "exact", "gensup", "hypercube")
@@ -54,7 +55,7 @@ def _row(kind: Kind, seed: int, method: str, seconds: float) -> dict[str, Any]:
     try:
         found = gpuga.protect(table, name if without in INGREDIENTS or not without else method, seed=seed,
                               seconds=seconds, options=options if without in INGREDIENTS else {})  # fmt: skip
-    except gpuga.GpugaError as fault:
+    except GpugaError as fault:
         return row | {"cost": None, "lower_bound": None, "proven": False, "note": str(fault)}
     assert found.audit.safe
     bound = found.bound

@@ -17,12 +17,12 @@ from gpuga.evolution.circuits import circuits
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.two_way import with_requirements
 from gpuga.safety.tasks import level_tasks
-from gpuga.table.generate import herrington
+from gpuga.table.generate import herrington, smith3d
 from gpuga.table.plane import plane_of
 
 
 def main(parent: int) -> None:
-    """Walk a small table through the bound, the clean-up and the evolution."""
+    """Walk small tables through the bound, the clean-up and the evolution."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     table = herrington(8, 8, 0.08, 1)
     plane = plane_of(table)
@@ -30,7 +30,9 @@ def main(parent: int) -> None:
     problem = with_requirements(plane, level_tasks(table))
     master_of(problem, problem.candidate).tighten(Clock())
     clean_up(problem, problem.candidate)
-    circuits(table, Context(backend="cpu"), CircuitsParameters(without=("prover",), generations=2, population=8))
+    few = CircuitsParameters(without=("prover",), generations=2, population=8)
+    for one in (table, smith3d((4, 4, 3), 0.06, 0.0, 1)):
+        circuits(one, Context(backend="cpu"), few)
 
 
 def _end_with(parent: int) -> None:

@@ -26,7 +26,6 @@ from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
 from gpuga.table.table import Table
 
-
 MOST_CELLS, STEPS = 500, 60
 """General tables up to this size are searched exactly at first, in so many steps."""
 
