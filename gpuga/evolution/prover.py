@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,26 @@ from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
 
 
-class News:
-    """What the prover knows after `steps` steps; the `point` float64[n] and the `core` bool[n] change less often."""
+class Incumbent(Protocol):
+    """A search as its news are made from: the cheapest pattern so far and what no pattern undercuts."""
 
-    def __init__(self, search: Search, steps: int) -> None:
+    best: Mask
+    cost: int
+    lower: int
+
+    def offer(self, pattern: Mask) -> bool:
+        """Take over a cheaper pattern; whether it was."""
+
+    def proven_bound(self) -> Bound:
+        """What holds in exact arithmetic."""
+
+
+class News:
+    """What is known after `steps` steps, with prices by a `point` float64[n] and a `core` bool[n] of columns."""
+
+    def __init__(self, steps: int, search: Incumbent, point: NDArray[np.float64], core: Mask) -> None:
         self.steps, self.cost, self.best, self.lower = steps, search.cost, search.best, search.lower
-        self.point: NDArray[np.float64] = search.master.point()
-        self.core: Mask = useful_columns(search.master, search.cost) | search.best
+        self.point, self.core = point, core
         self.circuits: Witnesses | None = None
 
 
@@ -73,10 +86,11 @@ class Prover:
         self.clock = context.clock.part(1.0)
         self.problem, self.paced = problem, paced
         self._context = replace(context, clock=self.clock, progress=Silent())
-        self.search: Search | None = None
+        self.search: Incumbent | None = None
         self.ended = False
         self.cpu_seconds = 0.0
-        self._news: News | None = None
+        self._latest: News | None = None
+        self._exact: Search | None = None
         self.offers = offers or Offers()
         self._offered: Mask | None = None
         self._cheapest: int | None = None
@@ -96,7 +110,7 @@ class Prover:
             self._stepped.acquire()
         self._raise()
         with self._lock:
-            news = self._news
+            news = self._latest
             if self._cheapest is None or cost < self._cheapest:
                 self._cheapest, self._offered = cost, best.copy()
                 if self.paced and news is not None:
@@ -143,9 +157,17 @@ class Prover:
     def _steps(self) -> Iterator[None]:
         if self.paced:
             self._may_step.acquire()
-        self.search = Search(self.problem, self._context)
+        self.search = self._exact = Search(self.problem, self._context)
         yield
-        yield from self.search.steps()
+        yield from self._exact.steps()
+
+    def _news(self, steps: int) -> News:
+        search = self._exact
+        assert search is not None, "the first step makes it"
+        news = News(steps, search, search.master.point(), useful_columns(search.master, search.cost) | search.best)
+        if isinstance(self.problem, GeneralProblem) and search.cost != self._shown:
+            self._shown, news.circuits = search.cost, self._circuits(self.problem, search.best)
+        return news
 
     def _circuits(self, problem: GeneralProblem, pattern: Mask) -> Witnesses:
         """What proves a pattern, for those who cannot find every circuit themselves; as far as it is found."""
@@ -163,13 +185,11 @@ class Prover:
                     self.search.offer(mask)
                     self._cheapest = self.search.cost
             return
-        news = News(self.search, steps)
-        if isinstance(self.problem, GeneralProblem) and self.search.cost != self._shown:
-            self._shown, news.circuits = self.search.cost, self._circuits(self.problem, self.search.best)
+        news = self._news(steps)
         with self._lock:
-            if self._news is not None and news.circuits is None:
-                news.circuits = self._news.circuits
-            self._news = news
+            if self._latest is not None and news.circuits is None:
+                news.circuits = self._latest.circuits
+            self._latest = news
         if self.paced:
             self._stepped.release()
             self._may_step.acquire()

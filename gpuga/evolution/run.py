@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gpuga.context import Context
 from gpuga.evolution import checkpoint
 from gpuga.evolution.breeding import Breeder, Kernels
+from gpuga.evolution.completer import Completer
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
 from gpuga.evolution.population import Member, Population, cells_apart, same_pattern
 from gpuga.evolution.progress import Reporter
@@ -32,6 +33,7 @@ from gpuga.parameters import CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
+from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
 
 FINEST = 2**35
@@ -47,7 +49,7 @@ GENERATIONS_BETWEEN_PRICES = 4
 """Prices change at most so often."""
 
 MOST_CELLS_TO_PROVE = 3_000
-"""General tables with more cells than this have no prover yet: its programs would take too long."""
+"""Larger general tables have no prover: its programs would take too long. Others complete patterns beside evolution."""
 
 MOST_BYTES = 1 << 28
 """Memory that the patterns of a population may take, with what proves them."""
@@ -90,6 +92,7 @@ class Run:
         self.saved, self.unsaved = -SECONDS_BETWEEN, False
         self.prover: Prover | None = None
         self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
+        self._learnt: Witnesses | None = None
         self.evolution: Evolution
 
     def _size(self) -> int:
@@ -158,9 +161,12 @@ class Run:
         return begin(self._first(), self.toolbox, same_pattern)
 
     def _start_prover(self, offers: Offers) -> None:
-        small = isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE
-        if small and "prover" not in self.parameters.without:
+        if "prover" in self.parameters.without:
+            return
+        if isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE:
             self.prover = Prover(self.problem, self.context, self.paced, offers)
+        else:
+            self.prover = Completer(self.problem, self.context, self.paced, offers)
 
     def _first(self) -> Population:
         """The user's patterns, completed, and some individuals at the weights as prices.
@@ -206,14 +212,15 @@ class Run:
         if news.lower > self.lower:
             self.lower, self.stop.since = news.lower, 0  # patience is for runs of which neither end moves
         self.heard = news.steps
-        if self.evolution.generation - self.priced_at >= GENERATIONS_BETWEEN_PRICES:
+        if news.point.any() and self.evolution.generation - self.priced_at >= GENERATIONS_BETWEEN_PRICES:
             self.priced_at = self.evolution.generation
             self._price(news.point, news.core)
+        if news.circuits is not None and news.circuits is not self._learnt:
+            self._learnt = news.circuits
+            self.kernels.learn(news.circuits)
         if news.cost >= self.evolution.best.cost:
             nobody: Population = self.evolution.population.take([])
             return nobody
-        if news.circuits is not None:
-            self.kernels.learn(news.circuits)
         return self.breeder.newcomers(1, self.kernels.pack(np.asarray(news.best).reshape(1, -1)))
 
     def _price(self, point: NDArray[np.float64], core: Mask) -> None:

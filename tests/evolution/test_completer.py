@@ -1,0 +1,48 @@
+"""Patterns by linear programs beside evolution, for tables that are too large for a prover."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpuga
+from gpuga.context import Context
+from gpuga.evolution import run
+from gpuga.evolution.completer import Completer, Completions
+from gpuga.problem.general import GeneralProblem
+from gpuga.table.generate import smith3d
+
+TABLE = smith3d((6, 5, 4), 0.06, 0.1, 2)
+
+
+def test_every_attempt_gives_a_safe_pattern_with_its_circuits() -> None:
+    problem = GeneralProblem.of(TABLE)
+    made = Completions(problem, Context())
+    for attempt in range(2):
+        made.make(attempt)
+        assert made.circuits is not None
+        assert gpuga.audit(TABLE, problem.pattern(made.best), intervals=False).safe
+    assert not made.offer(problem.candidate)
+    assert made.cost == problem.cost(made.best)
+
+
+def test_a_paced_completer_tells_the_same_every_time() -> None:
+    problem = GeneralProblem.of(TABLE)
+
+    def told() -> list[tuple[int, int]]:
+        completer = Completer(problem, Context(), paced=True)
+        heard = [completer.exchange(problem.candidate, problem.cost(problem.candidate)) for _ in range(3)]
+        completer.stop()
+        return [(news.steps, news.cost) for news in heard if news is not None]
+
+    assert told() == told()
+
+
+def test_a_table_without_axes_evolves_on_the_circuits_of_linear_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "MOST_CELLS_TO_PROVE", 10)
+    monkeypatch.setattr("gpuga.evolution.general_kernels.box_grid", lambda table: None)
+    found = gpuga.protect(TABLE, "circuits", options={"generations": 6, "population": 8})
+    again = gpuga.protect(TABLE, "circuits", options={"generations": 6, "population": 8})
+    assert found.audit.safe
+    assert np.array_equal(found.suppressed, again.suppressed)
+    assert found.cost <= gpuga.protect(TABLE, "incremental").cost
