@@ -209,6 +209,15 @@ class Cover:
         self.context.progress.advance(len(left) - len(still))
         return still
 
+    def by_witnesses(self, witnesses: Witnesses) -> None:
+        """Give the open tasks changes that are known to prove them, and suppress what these move."""
+        for w in range(len(witnesses)):
+            one = witnesses.subset(np.array([w]))
+            asked = set(one.cell.tolist())
+            left = [t for t in self.open() if int(self.tasks.cell[t]) in asked]
+            if left and self._proven(one, left, self._ground):
+                self._take(one, left)
+
     def clean_up(self) -> int:
         """Publish redundant cells, heaviest first; returns how many.
 

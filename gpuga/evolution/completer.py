@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuga.circuits.cover import Cover
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution.prover import News, Offers, Prover
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
@@ -21,6 +22,9 @@ from gpuga.table.table import Ints, Mask
 
 ORDERS = 8
 """Patterns that are made, each in another order of the requirements."""
+
+PROGRAMS = 0.85
+"""The share of a limited time in which programs lead requirements; clean-up has the rest."""
 
 
 class Completions:
@@ -33,23 +37,38 @@ class Completions:
         self.best: Mask = problem.candidate
         self.cost = problem.cost(self.best)
         self.circuits: Witnesses | None = None
+        self.proof: Witnesses | None = None
 
     def offer(self, pattern: Mask) -> bool:
         """Take over a cheaper pattern; whether it was."""
         if self.problem.cost(pattern) >= self.cost:
             return False
-        self.best, self.cost = pattern, self.problem.cost(pattern)
+        self.best, self.cost, self.proof = pattern, self.problem.cost(pattern), None
         return True
 
     def make(self, attempt: int) -> None:
         """A pattern in the order of falling weights, later ones in random orders."""
         problem, order = self.problem, self._order(attempt)
-        cover = Cover(problem.table, problem.requirements, self.context)
+        hurried = replace(self.context, clock=self.context.clock.part(PROGRAMS))
+        cover = Cover(problem.table, problem.requirements, hurried)
         cover.boost()
-        cover.by_lp(order.tolist())
+        try:
+            cover.by_lp(order.tolist())
+        except OutOfTime:
+            self._rest(cover)
+        cover.context = self.context
         cover.clean_up()
         self.circuits = cover.proof()
-        self.offer(np.asarray(cover.suppressed & ~problem.forced))
+        if self.offer(np.asarray(cover.suppressed & ~problem.forced)):
+            self.proof = self.circuits
+
+    def _rest(self, cover: Cover) -> None:
+        """What programs had no time for is taken over from the pattern that was made first, where there is one."""
+        first = self.context.first
+        if first is not None and first.proof is not None:
+            cover.by_witnesses(first.proof)
+        if cover.open():
+            raise OutOfTime("time ran out before linear programs completed a pattern")
 
     def _order(self, attempt: int) -> Ints:
         requirements = self.problem.requirements

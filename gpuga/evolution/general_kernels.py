@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from threading import Timer
 from typing import Any
 
@@ -161,10 +162,11 @@ class GeneralKernels:
             own = int(amounts[np.flatnonzero(places == self.cpu.tasks.cell[requirement])[0]])
             need = int(self.cpu.tasks.need[requirement])
             turn = int(self.cpu.tasks.direction[requirement]) * (1 if own > 0 else -1)
-            moved = [turn * need * amount for amount in amounts.tolist()]
+            factor = Fraction(turn * need, abs(own))
+            moved = [factor.numerator * amount for amount in amounts.tolist()]
             if max(map(abs, moved)) <= LARGEST:
-                circuit = cell[places].astype(np.int32), np.array(moved, np.int64), abs(own)
-                found[number, need * turn] = circuit
+                circuit = cell[places].astype(np.int32), np.array(moved, np.int64), factor.denominator
+                found[number, factor] = circuit
         return proof_of(found.values())
 
     @contextmanager

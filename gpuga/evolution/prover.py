@@ -129,6 +129,10 @@ class Prover:
         self._thread.join()
         self._raise()
 
+    def proof(self) -> Witnesses | None:
+        """The circuits that prove the incumbent, where they are known."""
+        return getattr(self.search, "proof", None)
+
     def bound(self) -> Bound | None:
         """What was proven, None where that is nothing yet; the thread must have ended."""
         bound = None if self.search is None else self.search.proven_bound()

@@ -144,13 +144,14 @@ class Run:
         best = self.best()
         ours = self.evolution.best.population.take([self.evolution.best.place]).patterns
         own = np.array_equal(best, self._secondary())
+        proof = self.kernels.proof(ours) if own or self.prover is None else self.prover.proof()
         return Found(
             self.problem.pattern(best.reshape(self.problem.weight.shape)),
             bound,
             self.evolution.generation,
             self.breeder.children,
             details,
-            self.kernels.proof(ours) if own else None,
+            proof,
         )
 
     # --- the first population ----------------------------------------------------------------------------
