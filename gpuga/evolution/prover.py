@@ -96,7 +96,7 @@ class Prover:
         self._cheapest: int | None = None
         self._shown: int | None = None
         self._failure: BaseException | None = None
-        self._lock = threading.Lock()
+        self._lock, self._told = threading.Lock(), threading.Event()
         self._may_step, self._stepped = threading.Semaphore(1), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, name="prover", daemon=True)
         self._thread.start()
@@ -118,6 +118,12 @@ class Prover:
         if self.paced:
             self._may_step.release()
         return news
+
+    def await_news(self) -> None:
+        """Wait until there is something to tell, the search has ended or the time is up."""
+        while not self.paced and not self._told.wait(0.05):
+            if self.ended or self.clock.expired():
+                return
 
     def stop(self) -> None:
         """End the search and wait for that: a paced one after its step, any other at its next look at the clock."""
@@ -194,6 +200,7 @@ class Prover:
             if self._latest is not None and news.circuits is None:
                 news.circuits = self._latest.circuits
             self._latest = news
+            self._told.set()
         if self.paced:
             self._stepped.release()
             self._may_step.acquire()

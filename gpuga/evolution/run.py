@@ -177,8 +177,10 @@ class Run:
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
         made = self.context.first
         first = self.breeder.seeded(FIRST)
-        if made is None and not len(first):
-            made = first_pattern(self.problem.table, self.context)
+        if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
+            if self.prover is not None:
+                self.prover.await_news()
+            made = made or first_pattern(self.problem.table, self.context)
         if made is not None:
             if made.proof is not None:
                 self.kernels.learn(made.proof)
