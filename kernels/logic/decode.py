@@ -1,0 +1,145 @@
+"""Decoding one child: every requirement is led along cheapest paths, at the prices of the child, in its order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..layout import INFINITE
+from .arcs import add_arc, build, find
+from .augment import empty_flow, finer, push, screened, send
+from .bits import ONE
+from .cheapest import cheapest_path
+from .compile import Truth, device, inner, whole
+from .decoding_price import BY_NEED, BY_WEIGHT, SINGLE, decoding_price
+from .hashing import mixed
+from .judge import asked
+from .ordering import sort_by_key
+from .records import Ask, Child, Columns, Ground, Needs, Prices, Scratch
+from .spread import begin, has_reached, open_arcs, open_for, spread, start_at, wait
+
+_ORDER_SALT = np.uint64(0x5851F42D4C957F2D)
+_TOP = np.uint64(2)
+
+
+@device
+def price_columns(ground: Ground, prices: Prices, child: Child, columns: Columns) -> None:
+    """This child's prices of the core, sorted node by node.
+
+    The snapshot's order is nearly the child's, which insertion takes advantage of.
+    """
+    for v in range(ground.rows + ground.columns):
+        first = prices.start[v]
+        side = 0 if v < ground.rows else 1
+        for q in range(first, prices.start[v + 1]):
+            c = prices.order[child.snapshot, q]
+            i = c // ground.columns
+            j = c - i * ground.columns
+            price = decoding_price(prices, child, c, i, j)
+            at = q
+            while at > first and columns.price[at - 1] > price:
+                columns.price[at] = columns.price[at - 1]
+                columns.cell[at] = columns.cell[at - 1]
+                at -= 1
+            columns.price[at] = price
+            columns.cell[at] = c
+        for q in range(first, prices.start[v + 1]):
+            c = columns.cell[q]
+            columns.capacity[q] = ground.capacity[c, side]
+            columns.target[q] = ground.rows + c % ground.columns if side == 0 else c // ground.columns
+
+
+@device
+def order_requirements(ground: Ground, needs: Needs, child: Child, scratch: Scratch) -> None:
+    """The requirements in this child's order into `item`."""
+    count = needs.cell.shape[0]
+    for t in range(count):
+        scratch.lists.item[t] = t
+        if child.style & BY_NEED:
+            scratch.lists.key[t] = -needs.need[t]
+        elif child.style & BY_WEIGHT:
+            scratch.lists.key[t] = -ground.weights[needs.cell[t]]
+        else:
+            scratch.lists.key[t] = np.int64(mixed(child.seed ^ _ORDER_SALT, t) >> _TOP)
+    sort_by_key(scratch.lists.item, scratch.lists.key, count)
+
+
+@device
+def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, ask: Ask) -> None:
+    """Suppress the published cells of the path that `parent` holds; requirements spread over them."""
+    net, search = scratch.net, scratch.search
+    waiting = 0
+    v = ask.sink
+    while v != ask.source:
+        h = search.parent[v]
+        if h < 0:
+            i = (-1 - h) // ground.columns
+            j = (-1 - h) - i * ground.columns
+            child.rows[i, j >> 6] |= ONE << np.uint64(j & 63)
+            e = add_arc(ground, net, i, j)
+            open_for(needs, net, scratch.flood, e)
+            waiting = wait(scratch.flood, i, waiting)
+            waiting = wait(scratch.flood, ground.rows + j, waiting)
+            h = 2 * e if v >= ground.rows else 2 * e + 1
+            search.parent[v] = h
+        v = net.target[h ^ 1]
+    spread(net, scratch.flood, waiting)
+
+
+@inner
+def _find_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask) -> Truth:
+    """A cheapest path: a wide one first if the child's style says so, over all candidates if the core has none."""
+    if child.style & SINGLE:
+        wide = Ask(ask.source, ask.sink, ask.need, ask.need, False)
+        if cheapest_path(ground, prices, child, scratch, wide) < INFINITE:
+            return True
+    if cheapest_path(ground, prices, child, scratch, ask) < INFINITE:
+        return True
+    anywhere = Ask(ask.source, ask.sink, ask.need, ask.width, True)
+    return cheapest_path(ground, prices, child, scratch, anywhere) < INFINITE
+
+
+@inner
+def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: Scratch, t: int) -> bool:
+    """Cover requirement t; False where that is not possible at all."""
+    net, search = scratch.net, scratch.search
+    source, sink, left = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
+    own = find(net, needs.cell[t])
+    empty_flow(net, own)
+    if screened(net, source, sink, left):
+        left = send(net, search, source, sink, left, finer(left))
+    if left > 0 and child.style & SINGLE:
+        empty_flow(net, own)
+        left = needs.need[t]
+    while left > 0:
+        ask = Ask(source, sink, left, whole(1), False)
+        if not _find_path(ground, prices, child, scratch, ask):
+            return False
+        suppress_path(ground, needs, child, scratch, ask)
+        left -= push(net, search, source, sink, left)
+    return True
+
+
+@inner
+def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: Scratch) -> bool:
+    """Suppress in `child.rows` what covers every requirement; False where one cannot be covered."""
+    net, flood = scratch.net, scratch.flood
+    build(ground, net, child.rows)
+    order_requirements(ground, needs, child, scratch)
+    price_columns(ground, prices, child, scratch.columns)
+    begin(flood)
+    waiting = 0
+    for t in range(needs.cell.shape[0]):
+        if needs.need[t] > 0:
+            if not asked(needs, net, t):
+                return False
+            start_at(flood, needs.source[t], t)
+            waiting = wait(flood, needs.source[t], waiting)
+    open_arcs(needs, net, flood)
+    spread(net, flood, waiting)
+    for x in range(needs.cell.shape[0]):
+        t = scratch.lists.item[x]
+        if needs.need[t] <= 0 or has_reached(flood, needs.sink[t], t):
+            continue
+        if not _lead(ground, needs, prices, child, scratch, t):
+            return False
+    return True

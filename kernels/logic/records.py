@@ -1,0 +1,160 @@
+"""The records that two-way logic works on: the table, its requirements, prices, and one worker's scratch.
+
+Rows and columns are the nodes of a network: row i is node i, column j is node R + j.  Cell c = i * C + j is an arc
+with two sides: side 0 leads from the row to the column, side 1 back.  The suppressed cells of one pattern are arcs
+e = 0, 1, ... in the order in which they came in; half-arc 2 e is side 0 of arc e, half-arc 2 e + 1 is side 1, so
+that `h ^ 1` is the way back.  All scratch is preallocated: one slice of `Scratch` serves one worker (a thread on the
+CPU, a block on a device).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..layout import Bits, Int32, Int64
+
+Bytes = NDArray[np.uint8]
+
+
+class Ground(NamedTuple):
+    """The table: `capacity` int64[n, 2] by cell and side, `weights` int64[n], `candidate` uint8[n], `forced` bits."""
+
+    rows: int
+    columns: int
+    capacity: Int64
+    weights: Int64
+    candidate: Bytes
+    forced: Bits
+
+
+class Needs(NamedTuple):
+    """The requirements by rising need; `passing` int32[n, 2] counts those that each side of a cell is wide enough for.
+
+    The counter-flow of requirement t, `need[t]` units, runs from node `source[t]` to node `sink[t]` without `cell[t]`;
+    `possible[t]` 0 says that the cell's own bounds forbid the movement.
+    """
+
+    cell: Int32
+    source: Int32
+    sink: Int32
+    need: Int64
+    possible: Bytes
+    passing: Int32
+
+
+class Prices(NamedTuple):
+    """Decoding prices int64[S, n]; the core's half-arcs of node v are entries `start[v]..start[v + 1]`.
+
+    `order` int32[S, H] lists the cells of each node's core half-arcs by rising price.
+    """
+
+    price: Int64
+    start: Int32
+    order: Int32
+
+
+class Net(NamedTuple):
+    """The suppressed cells of one pattern: half-arcs chained from `first[v]` over `following`, -1 at the end.
+
+    `room` is what a flow under construction leaves of `capacity`.  `arc_of[c]` is the arc of cell c, if that arc is
+    below `size[0]` and has this cell; else the cell is published.
+    """
+
+    first: Int32
+    following: Int32
+    target: Int32
+    capacity: Int64
+    room: Int64
+    cell: Int32
+    arc_of: Int32
+    size: Int64
+
+
+class Search(NamedTuple):
+    """Room for searches over nodes: `mark[v] == stamp[0]` says that v was reached, `parent[v]` over which half-arc.
+
+    Below zero, `parent` is -1 - cell of a published cell.  `heap` holds the open nodes of a cheapest path with their
+    distances in `key`; node v stands at `position[v]`.
+    """
+
+    parent: Int32
+    mark: Int64
+    queue: Int32
+    distance: Int64
+    heap: Int32
+    key: Int64
+    position: Int32
+    stamp: Int64
+
+
+class Flood(NamedTuple):
+    """64 requirements to a word: `opened` uint64[2 A, words] by half-arc, `reached` uint64[V, words] by node."""
+
+    opened: Bits
+    reached: Bits
+    queue: Int32
+    queued: Bytes
+
+
+class Columns(NamedTuple):
+    """One child's core half-arcs: cell, where it leads, what it costs and carries; by rising price within a node."""
+
+    cell: Int32
+    target: Int32
+    price: Int64
+    capacity: Int64
+
+
+class Lists(NamedTuple):
+    """Room for orders (`item`, `key`), arcs that stay (`kept`), how requirements are covered (`state`, `witness`)."""
+
+    item: Int32
+    key: Int64
+    kept: Bytes
+    state: Bytes
+    witness: Bits
+
+
+class Scratch(NamedTuple):
+    """All that one worker writes to."""
+
+    net: Net
+    search: Search
+    flood: Flood
+    columns: Columns
+    lists: Lists
+
+
+class Child(NamedTuple):
+    """One child to decode: its pattern under construction, its parents' patterns, and how it is decoded."""
+
+    rows: Bits
+    first: Bits
+    second: Bits
+    seed: np.uint64
+    style: int
+    snapshot: int
+
+
+class Children(NamedTuple):
+    """Many children, an entry each; see `Child`."""
+
+    rows: Bits
+    first: Bits
+    second: Bits
+    seed: NDArray[np.uint64]
+    style: Int32
+    snapshot: Int32
+
+
+class Ask(NamedTuple):
+    """A path that is looked for: its ends, what is still needed, how wide it must be, in the core or everywhere."""
+
+    source: int
+    sink: int
+    need: int
+    width: int
+    everywhere: bool

@@ -1,0 +1,286 @@
+"""Whole generations of patterns of a two-way table: decode, clean up, destroy, judge and price, one call for all.
+
+Every result is a pure function of the arguments, in integers: the same on any number of threads and any back end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+
+from .layout import Bits, Bools, FlowTasks, Int32, Int64, Patterns, Plane, Tasks, owned, pack, words_for
+from .logic.bits import ZERO, lowest, position
+from .logic.clean import clean_pattern
+from .logic.compile import device, whole
+from .logic.decode import decode_child
+from .logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, LARGEST_PRICE, SINGLE
+from .logic.destroy import destroy_pattern
+from .logic.judge import is_safe
+from .logic.records import Child, Children, Columns, Flood, Ground, Lists, Needs, Net, Prices, Scratch, Search
+
+__all__ = ["BLUR", "BY_CAPACITY", "BY_NEED", "BY_WEIGHT", "SINGLE", "TwoWayCpu"]
+
+Seeds = NDArray[np.uint64]
+
+PARTS_PER_THREAD = 8
+
+LARGEST_WEIGHT = 1 << 50
+"""Weights up to this can be blurred without overflow."""
+
+
+def ground_of(plane: Plane, weights: Int64, forced: Bools, candidate: Bools) -> Ground:
+    """The table as the logic sees it."""
+    cost = owned(weights, np.int64).ravel()
+    if cost.size and not 0 <= int(cost.min()) <= int(cost.max()) <= LARGEST_WEIGHT:
+        raise ValueError(f"weights must lie between 0 and {LARGEST_WEIGHT}")
+    return Ground(
+        plane.rows,
+        plane.columns,
+        owned(np.stack([plane.forward.ravel(), plane.reverse.ravel()], axis=1), np.int64),
+        cost,
+        owned(np.asarray(candidate, np.bool_).ravel(), np.uint8),
+        pack(np.asarray(forced, np.bool_).reshape(1, -1), plane.columns).bits[0],
+    )
+
+
+def needs_of(plane: Plane, tasks: Tasks) -> Needs:
+    """The requirements by rising need."""
+    order = np.argsort(tasks.need, kind="stable")
+    flow = FlowTasks.of(plane, tasks.take(order))
+    column = plane.rows + flow.column
+    capacity = np.stack([plane.forward.ravel(), plane.reverse.ravel()], axis=1)
+    return Needs(
+        owned(tasks.cell[order], np.int32),
+        owned(np.where(flow.upward, column, flow.row), np.int32),
+        owned(np.where(flow.upward, flow.row, column), np.int32),
+        owned(flow.need, np.int64),
+        flow.possible,
+        owned(np.searchsorted(flow.need, capacity, side="right"), np.int32),
+    )
+
+
+def prices_of(ground: Ground, prices: Int64, core: Bools) -> Prices:
+    """Prices int64[S, n] and the core's half-arcs node by node, each list by rising price."""
+    price = owned(prices, np.int64).reshape(-1, ground.rows * ground.columns)
+    if price.size and not 0 <= int(price.min()) <= int(price.max()) <= LARGEST_PRICE:
+        raise ValueError(f"prices must lie between 0 and {LARGEST_PRICE}")
+    cell = np.flatnonzero(np.asarray(core, np.bool_).ravel() & (ground.candidate > 0))
+    cell = np.tile(cell, 2)
+    half = len(cell) // 2
+    node = np.concatenate([cell[:half] // ground.columns, ground.rows + cell[half:] % ground.columns])
+    start = np.zeros(ground.rows + ground.columns + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=ground.rows + ground.columns), out=start[1:])
+    order = np.empty((len(price), len(cell)), np.int32)
+    for snapshot, row in zip(price, order, strict=True):
+        row[:] = cell[np.lexsort((cell, snapshot[cell], node))]
+    return Prices(price, start, order)
+
+
+def scratch_of(ground: Ground, needs: Needs, core: int) -> Scratch:
+    """Scratch of one worker; `core` is the number of core half-arcs."""
+    cells, nodes, asked = ground.rows * ground.columns, ground.rows + ground.columns, len(needs.cell)
+    words = words_for(asked)
+
+    def room(dtype: Any, *shape: int) -> NDArray[Any]:
+        return np.zeros(shape, dtype)
+
+    return Scratch(
+        Net(
+            room(np.int32, nodes), room(np.int32, 2 * cells), room(np.int32, 2 * cells), room(np.int64, 2 * cells),
+            room(np.int64, 2 * cells), room(np.int32, cells), room(np.int32, cells), room(np.int64, 1),
+        ),
+        Search(
+            room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, nodes),
+            room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1),
+        ),
+        Flood(
+            room(np.uint64, 2 * cells, words), room(np.uint64, nodes, words), room(np.int32, nodes),
+            room(np.uint8, nodes),
+        ),
+        Columns(room(np.int32, core), room(np.int32, core), room(np.int64, core), room(np.int64, core)),
+        Lists(
+            room(np.int32, max(cells, asked)), room(np.int64, max(cells, asked)), room(np.uint8, cells),
+            room(np.uint8, asked), room(np.uint64, asked, words_for(cells)),
+        ),
+    )  # fmt: skip
+
+
+@device
+def _decode(
+    ground: Ground,
+    needs: Needs,
+    prices: Prices,
+    scratch: Scratch,
+    children: Children,
+    safe: Bools,
+    begin: int,
+    end: int,
+) -> None:
+    for p in range(begin, end):
+        child = Child(
+            children.rows[p], children.first[p], children.second[p], children.seed[p],
+            whole(children.style[p]), whole(children.snapshot[p]),
+        )  # fmt: skip
+        safe[p] = decode_child(ground, needs, prices, child, scratch)
+
+
+@device
+def _clean(ground: Ground, needs: Needs, scratch: Scratch, bits: Bits, seeds: Seeds, begin: int, end: int) -> None:
+    for p in range(begin, end):
+        clean_pattern(ground, needs, scratch, bits[p], seeds[p])
+
+
+@device
+def _safe(ground: Ground, needs: Needs, scratch: Scratch, bits: Bits, safe: Bools, begin: int, end: int) -> None:
+    for p in range(begin, end):
+        safe[p] = is_safe(ground, needs, scratch, bits[p])
+
+
+@device
+def _destroy(
+    ground: Ground, needs: Needs, scratch: Scratch, bits: Bits, seeds: Seeds, strength: Int32, begin: int, end: int
+) -> None:
+    for p in range(begin, end):
+        destroy_pattern(ground, needs, scratch, bits[p], seeds[p], whole(strength[p]))
+
+
+@device
+def _costs(ground: Ground, bits: Bits, costs: Int64) -> None:
+    for p in range(bits.shape[0]):
+        total = 0
+        for i in range(bits.shape[1]):
+            for w in range(bits.shape[2]):
+                word = bits[p, i, w] & ~ground.forced[i, w]
+                while word != ZERO:
+                    single = lowest(word)
+                    word ^= single
+                    total += ground.weights[i * ground.columns + w * 64 + position(single)]
+        costs[p] = total
+
+
+class TwoWayCpu:
+    """One two-way problem in host memory, on up to `threads` threads (by default all that numba may use).
+
+    `weights` int64[n], `forced` and `candidate` bool[n].  Patterns come and go packed; forced cells are always set.
+    """
+
+    def __init__(
+        self,
+        plane: Plane,
+        tasks: Tasks,
+        weights: Int64,
+        forced: Bools,
+        candidate: Bools,
+        threads: int | None = None,
+    ) -> None:
+        self.ground, self.needs = ground_of(plane, weights, forced, candidate), needs_of(plane, tasks)
+        self.threads = threads or get_num_threads()
+        self.pool = ThreadPoolExecutor(self.threads, "two-way") if self.threads > 1 else None
+        self.set_prices(self.ground.weights[None] if plane.cells else np.zeros((1, 0), np.int64), candidate)
+
+    def set_prices(self, prices: Int64, core: Bools) -> None:
+        """Decoding prices int64[S, n] of S snapshots, and the core columns bool[n].
+
+        Candidates outside the core are used only where a requirement cannot be led inside it.
+        """
+        self.prices = prices_of(self.ground, prices, core)
+        self.free: SimpleQueue[Scratch] = SimpleQueue()
+        for _ in range(self.threads):
+            self.free.put(scratch_of(self.ground, self.needs, self.prices.order.shape[1]))
+
+    def decode(
+        self, start: Patterns, first: Patterns, second: Patterns, seeds: Seeds, style: Int32, snapshot: Int32
+    ) -> tuple[Patterns, Bools]:
+        """Children that hold `start[p]` and cover every requirement, led along cheapest paths one by one.
+
+        A published candidate costs its price in snapshot[p], little of it where both parents `first[p]` and
+        `second[p]` suppress it, a third where one does.  `style[p]` adds up BLUR (prices up to 30 % dearer at
+        random), SINGLE (one wide path first), BY_CAPACITY (narrow cells dearer) and BY_NEED or BY_WEIGHT (the order
+        of the requirements, else random).  False where a requirement cannot be covered; that pattern is of no use.
+        """
+        patterns = self._own(start)
+        safe = np.empty(patterns.count, np.bool_)
+        children = Children(
+            patterns.bits, self._bits(first), self._bits(second), owned(seeds, np.uint64), owned(style, np.int32),
+            owned(snapshot, np.int32),
+        )  # fmt: skip
+
+        def part(scratch: Scratch, begin: int, end: int) -> None:
+            _decode(self.ground, self.needs, self.prices, scratch, children, safe, begin, end)
+
+        self._share(part, patterns.count)
+        return patterns, safe
+
+    def clean(self, patterns: Patterns, seeds: Seeds) -> Patterns:
+        """Without redundant secondary cells: the heaviest goes first (seed 0), or nearly so (weights blurred by 20 %).
+
+        A cell goes only if every requirement that the pattern covers stays covered.
+        """
+        cleaned = self._own(patterns)
+        chosen = owned(seeds, np.uint64)
+
+        def part(scratch: Scratch, begin: int, end: int) -> None:
+            _clean(self.ground, self.needs, scratch, cleaned.bits, chosen, begin, end)
+
+        self._share(part, cleaned.count)
+        return cleaned
+
+    def safe(self, patterns: Patterns) -> Bools:
+        """Which patterns cover every requirement, exactly."""
+        safe = np.empty(patterns.count, np.bool_)
+        bits = self._bits(patterns)
+
+        def part(scratch: Scratch, begin: int, end: int) -> None:
+            _safe(self.ground, self.needs, scratch, bits, safe, begin, end)
+
+        self._share(part, patterns.count)
+        return safe
+
+    def destroy(self, patterns: Patterns, seeds: Seeds, strength: Int32) -> Patterns:
+        """Without up to `strength[p]` secondary cells that have something in common, or nothing."""
+        left = self._own(patterns)
+        chosen, most = owned(seeds, np.uint64), owned(strength, np.int32)
+
+        def part(scratch: Scratch, begin: int, end: int) -> None:
+            _destroy(self.ground, self.needs, scratch, left.bits, chosen, most, begin, end)
+
+        self._share(part, left.count)
+        return left
+
+    def costs(self, patterns: Patterns) -> Int64:
+        """The weights of the suppressed cells besides the forced ones, int64[P]."""
+        costs = np.empty(patterns.count, np.int64)
+        _costs(self.ground, self._bits(patterns), costs)
+        return costs
+
+    def _bits(self, patterns: Patterns) -> Bits:
+        if patterns.columns != self.ground.columns or patterns.rows != self.ground.rows:
+            raise ValueError("patterns must have the rows and columns of the table")
+        return owned(patterns.bits, np.uint64)
+
+    def _own(self, patterns: Patterns) -> Patterns:
+        """A copy that may be written to, forced cells set."""
+        return Patterns(self._bits(patterns) | self.ground.forced, self.ground.columns)
+
+    def _share(self, part: Callable[[Scratch, int, int], None], count: int) -> None:
+        """Do the work of `count` patterns in parts, each with scratch that nobody else uses."""
+
+        def borrow(begin: int, end: int) -> None:
+            scratch = self.free.get()
+            try:
+                part(scratch, begin, end)
+            finally:
+                self.free.put(scratch)
+
+        if self.pool is None or count < 2:
+            borrow(0, count)
+            return
+        # more parts than threads: some patterns take much longer than others
+        edges = np.linspace(0, count, min(count, PARTS_PER_THREAD * self.threads) + 1).astype(int).tolist()
+        list(self.pool.map(borrow, edges[:-1], edges[1:]))
