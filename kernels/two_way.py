@@ -22,7 +22,21 @@ from .logic.decode import decode_child
 from .logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, LARGEST_PRICE, SINGLE
 from .logic.destroy import destroy_pattern
 from .logic.judge import is_safe
-from .logic.records import Child, Children, Columns, Flood, Ground, Lists, Needs, Net, Prices, Scratch, Search
+from .logic.records import (
+    Child,
+    Children,
+    Columns,
+    Flood,
+    Ground,
+    Lists,
+    Needs,
+    Net,
+    Prices,
+    Scratch,
+    Search,
+    Witnesses,
+)
+from .logic.witnesses import LONGEST_FLOW
 
 __all__ = ["BLUR", "BY_CAPACITY", "BY_NEED", "BY_WEIGHT", "SINGLE", "TwoWayCpu"]
 
@@ -55,6 +69,10 @@ def needs_of(plane: Plane, tasks: Tasks) -> Needs:
     flow = FlowTasks.of(plane, tasks.take(order))
     column = plane.rows + flow.column
     capacity = np.stack([plane.forward.ravel(), plane.reverse.ravel()], axis=1)
+    number = np.tile(np.arange(len(order))[::-1], 2)
+    node = np.concatenate([flow.row[::-1], column[::-1]])
+    end_start = np.zeros(plane.rows + plane.columns + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=plane.rows + plane.columns), out=end_start[1:])
     return Needs(
         owned(tasks.cell[order], np.int32),
         owned(np.where(flow.upward, column, flow.row), np.int32),
@@ -62,6 +80,8 @@ def needs_of(plane: Plane, tasks: Tasks) -> Needs:
         owned(flow.need, np.int64),
         flow.possible,
         owned(np.searchsorted(flow.need, capacity, side="right"), np.int32),
+        end_start,
+        owned(number[np.argsort(node, kind="stable")], np.int32),
     )
 
 
@@ -96,17 +116,19 @@ def scratch_of(ground: Ground, needs: Needs, core: int) -> Scratch:
             room(np.int64, 2 * cells), room(np.int32, cells), room(np.int32, cells), room(np.int64, 1),
         ),
         Search(
-            room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, nodes),
-            room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1),
+            room(np.int32, nodes), room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes),
+            room(np.int32, nodes), room(np.int64, 2), room(np.int64, nodes), room(np.int32, nodes),
+            room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1),
         ),
         Flood(
             room(np.uint64, 2 * cells, words), room(np.uint64, nodes, words), room(np.int32, nodes),
             room(np.uint8, nodes),
         ),
         Columns(room(np.int32, core), room(np.int32, core), room(np.int64, core), room(np.int64, core)),
-        Lists(
-            room(np.int32, max(cells, asked)), room(np.int64, max(cells, asked)), room(np.uint8, cells),
-            room(np.uint8, asked), room(np.uint64, asked, words_for(cells)),
+        Lists(room(np.int32, max(cells, asked)), room(np.int64, max(cells, asked))),
+        Witnesses(
+            room(np.uint8, asked), room(np.uint8, cells), room(np.int32, asked), room(np.int32, asked, LONGEST_FLOW),
+            room(np.int64, asked, LONGEST_FLOW), room(np.uint64, cells, words),
         ),
     )  # fmt: skip
 

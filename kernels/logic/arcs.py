@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..layout import Bits
 from .bits import ZERO, lowest, position
-from .compile import Integer, device
+from .compile import Integer, bare
 from .records import Ground, Net
 
 
-@device
+@bare
 def add_arc(ground: Ground, net: Net, i: int, j: int) -> Integer:
     """Suppress cell (i, j), which must be published; returns its arc."""
     e = net.size[0]
@@ -28,7 +28,7 @@ def add_arc(ground: Ground, net: Net, i: int, j: int) -> Integer:
     return e
 
 
-@device
+@bare
 def build(ground: Ground, net: Net, rows: Bits) -> None:
     """The network of the pattern `rows` uint64[R, W]."""
     for v in range(ground.rows + ground.columns):
@@ -43,7 +43,7 @@ def build(ground: Ground, net: Net, rows: Bits) -> None:
                 add_arc(ground, net, i, w * 64 + position(single))
 
 
-@device
+@bare
 def find(net: Net, c: int) -> Integer:
     """The arc of cell c, -1 where it is published."""
     e = net.arc_of[c]
@@ -52,14 +52,14 @@ def find(net: Net, c: int) -> Integer:
     return -1
 
 
-@device
+@bare
 def close_arc(net: Net, e: int) -> None:
     """Let nothing pass arc e any more."""
     net.capacity[2 * e] = 0
     net.capacity[2 * e + 1] = 0
 
 
-@device
+@bare
 def open_arc(ground: Ground, net: Net, e: int) -> None:
     """Give arc e its capacities back."""
     for side in range(2):

@@ -1,16 +1,12 @@
-"""Exact cover of one requirement in one pattern: a flow along breadth-first augmenting paths."""
+"""Flows in one pattern's network along augmenting paths, found breadth first from both ends at once."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..layout import Bits
-from .bits import ONE, ZERO
-from .compile import Integer, device
+from .compile import Integer, bare, whole
 from .records import Net, Search
 
 
-@device
+@bare
 def empty_flow(net: Net, own: int) -> None:
     """Begin a flow that must not use arc `own`."""
     for h in range(2 * net.size[0]):
@@ -19,31 +15,84 @@ def empty_flow(net: Net, own: int) -> None:
     net.room[2 * own + 1] = 0
 
 
-@device
-def wide_path(net: Net, search: Search, source: int, sink: int, width: int) -> bool:
-    """Whether a path with room for `width` leads from source to sink; `parent` holds it."""
-    search.stamp[0] += 1
+@bare
+def _link(net: Net, search: Search, middle: int, sink: int) -> None:
+    """Turn the way from the middle to the sink, which was found backwards, into `parent`."""
+    v = middle
+    while v != sink:
+        h = search.onward[v]
+        v = net.target[h]
+        search.parent[v] = h
+
+
+@bare
+def _expand(net: Net, search: Search, v: int, width: int, tail: int) -> tuple[int, int]:
+    """Go one step on from v, away from the source: the new end of `queue`, and where the sink's side was met or -1."""
     stamp = search.stamp[0]
-    search.mark[source] = stamp
+    h = net.first[v]
+    while h >= 0:
+        u = net.target[h]
+        mark = search.mark[u]
+        if mark != stamp and net.room[h] >= width:
+            search.parent[u] = h
+            if mark == -stamp:
+                return tail, u
+            search.mark[u] = stamp
+            search.queue[tail] = u
+            tail += 1
+        h = net.following[h]
+    return tail, whole(-1)
+
+
+@bare
+def _expand_back(net: Net, search: Search, v: int, width: int, tail: int) -> tuple[int, int]:
+    """As `_expand`, from the sink against the direction of flow, into `back_queue`."""
+    stamp = search.stamp[0]
+    h = net.first[v]
+    while h >= 0:
+        u = net.target[h]
+        mark = search.mark[u]
+        if mark != -stamp and net.room[h ^ 1] >= width:
+            search.onward[u] = h ^ 1
+            if mark == stamp:
+                return tail, u
+            search.mark[u] = -stamp
+            search.back_queue[tail] = u
+            tail += 1
+        h = net.following[h]
+    return tail, whole(-1)
+
+
+@bare
+def wide_path(net: Net, search: Search, source: int, sink: int, width: int) -> bool:
+    """Whether a path with room for `width` leads from source to sink; `parent` holds it.
+
+    The search goes on from both ends, where fewer nodes wait.  If one end cannot go on, its nodes are one side of a cut:
+    those of the source (`mark` is the stamp) in `queue[:side[0]]`, or those of the sink (`mark` is minus the stamp) in
+    `back_queue[:side[1]]`; the other size is 0.
+    """
+    search.stamp[0] += 1
+    search.mark[source] = search.stamp[0]
+    search.mark[sink] = -search.stamp[0]
     search.queue[0] = source
-    head, tail = 0, 1
-    while head < tail:
-        h = net.first[search.queue[head]]
-        head += 1
-        while h >= 0:
-            u = net.target[h]
-            if search.mark[u] != stamp and net.room[h] >= width:
-                search.mark[u] = stamp
-                search.parent[u] = h
-                if u == sink:
-                    return True
-                search.queue[tail] = u
-                tail += 1
-            h = net.following[h]
+    search.back_queue[0] = sink
+    head, tail, back_head, back_tail = 0, 1, 0, 1
+    while head < tail and back_head < back_tail:
+        if tail - head <= back_tail - back_head:
+            tail, met = _expand(net, search, whole(search.queue[head]), width, tail)
+            head += 1
+        else:
+            back_tail, met = _expand_back(net, search, whole(search.back_queue[back_head]), width, back_tail)
+            back_head += 1
+        if met >= 0:
+            _link(net, search, met, sink)
+            return True
+    search.side[0] = tail if head == tail else 0
+    search.side[1] = 0 if head == tail else back_tail
     return False
 
 
-@device
+@bare
 def push(net: Net, search: Search, source: int, sink: int, most: int) -> Integer:
     """Send what fits, at most `most`, along the path that `parent` holds; returns how much."""
     amount = most
@@ -61,27 +110,37 @@ def push(net: Net, search: Search, source: int, sink: int, most: int) -> Integer
     return amount
 
 
-@device
-def screened(net: Net, source: int, sink: int, need: int) -> bool:
-    """Whether the arcs at both ends could carry the need: without that, no search is worth while."""
+@bare
+def lacking(net: Net, search: Search, source: int, sink: int, need: int) -> Integer:
+    """What the arcs at one of the two ends lack of the need, 0 if nothing: then a search may be worth while.
+
+    Where something lacks, that end is left as one side of a cut, as `wide_path` leaves it.
+    """
+    search.stamp[0] += 1
     for end in range(2):
-        total = 0
-        h = net.first[sink if end == 1 else source]
-        while h >= 0 and total < need:
-            total += min(need, net.room[h ^ end])
+        v = sink if end == 1 else source
+        left = need
+        h = net.first[v]
+        while h >= 0 and left > 0:
+            left -= min(left, net.room[h ^ end])
             h = net.following[h]
-        if total < need:
-            return False
-    return True
+        if left > 0:
+            search.mark[v] = -search.stamp[0] if end == 1 else search.stamp[0]
+            search.queue[0] = v
+            search.back_queue[0] = v
+            search.side[0] = 1 - end
+            search.side[1] = end
+            return left
+    return 0
 
 
-@device
+@bare
 def finer(width: int) -> int:
     """The next narrower width: an eighth, then single units."""
     return width // 8 if width > 4096 else 1
 
 
-@device
+@bare
 def send(net: Net, search: Search, source: int, sink: int, left: int, width: int) -> Integer:
     """Send up to `left` units, along paths of at least `width` first; returns what could not be sent.
 
@@ -96,15 +155,3 @@ def send(net: Net, search: Search, source: int, sink: int, left: int, width: int
         else:
             width = finer(width)
     return left
-
-
-@device
-def keep_witness(net: Net, own: int, witness: Bits) -> None:
-    """Write which arcs carry flow, and arc `own`, into `witness`, one bit per arc."""
-    count = net.size[0]
-    for w in range((count + 63) // 64):
-        word = ZERO
-        for e in range(w * 64, min(count, w * 64 + 64)):
-            if net.room[2 * e] != net.capacity[2 * e] or e == own:
-                word |= ONE << np.uint64(e - w * 64)
-        witness[w] = word

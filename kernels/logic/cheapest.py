@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ..layout import INFINITE, Int32, Int64
 from .bits import bit
-from .compile import Integer, Truth, device, inner
+from .compile import Integer, Truth, bare
 from .decoding_price import BY_CAPACITY, decoding_price, narrowed
 from .records import Ask, Child, Ground, Net, Prices, Scratch, Search
 
 
-@device
+@bare
 def _rise(heap: Int32, key: Int64, position: Int32, at: int, v: int, reached: int) -> None:
     """Let node v rise from place `at` of the heap to where its distance belongs."""
     while at > 0:
@@ -27,7 +27,7 @@ def _rise(heap: Int32, key: Int64, position: Int32, at: int, v: int, reached: in
     position[v] = at
 
 
-@device
+@bare
 def _drop_first(heap: Int32, key: Int64, position: Int32, count: int) -> None:
     """Take the nearest node off a heap that holds `count` nodes without it."""
     last, reached = heap[count], key[count]
@@ -47,13 +47,13 @@ def _drop_first(heap: Int32, key: Int64, position: Int32, count: int) -> None:
     position[last] = at
 
 
-@device
+@bare
 def _improves(search: Search, u: int, reached: int) -> Truth:
     """Is a way of length `reached` to node u shorter than the ways known?"""
     return search.mark[u] != search.stamp[0] or reached < search.distance[u]
 
 
-@device
+@bare
 def _offer(search: Search, u: int, reached: int, parent: int, count: int) -> Integer:
     """Note a shorter way to u that ends with `parent`; returns the number of open nodes."""
     at = search.position[u]
@@ -67,7 +67,7 @@ def _offer(search: Search, u: int, reached: int, parent: int, count: int) -> Int
     return count
 
 
-@device
+@bare
 def _settle_free(net: Net, search: Search, v: int, width: int) -> Integer:
     """Settle all that free arcs reach from v at the same distance, into `queue`; returns how many nodes."""
     here = search.distance[v]
@@ -88,7 +88,7 @@ def _settle_free(net: Net, search: Search, v: int, width: int) -> Integer:
     return tail
 
 
-@inner
+@bare
 def _offer_core(
     ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask, v: int, count: int
 ) -> Integer:
@@ -115,7 +115,7 @@ def _offer_core(
     return count
 
 
-@inner
+@bare
 def _offer_all(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask, v: int, count: int) -> Integer:
     """Try all published candidates of node v; returns the number of open nodes."""
     search = scratch.search
@@ -136,7 +136,7 @@ def _offer_all(ground: Ground, prices: Prices, child: Child, scratch: Scratch, a
     return count
 
 
-@inner
+@bare
 def cheapest_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask) -> Integer:
     """The cost of a cheapest path that has room for `ask.width`, INFINITE if there is none; `parent` holds it."""
     search = scratch.search

@@ -52,6 +52,14 @@ def inner(function: Function) -> Function:
     return cached(function, error_model="numpy", **INNER)
 
 
+def bare(function: Function) -> Function:
+    """As `inner`, for logic that allocates nothing and keeps no array: without counting who holds which array.
+
+    Counting takes longer than the work where records of many arrays are passed to small functions.
+    """
+    return cached(function, error_model="numpy", _nrt=False, **INNER)
+
+
 def parallel(function: Function) -> Function:
     """As `device`, for a launcher of the CPU back end: its `prange` loops run on all threads."""
     return cached(function, error_model="numpy", parallel=True)

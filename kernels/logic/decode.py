@@ -6,10 +6,10 @@ import numpy as np
 
 from ..layout import INFINITE
 from .arcs import add_arc, build, find
-from .augment import empty_flow, finer, push, screened, send
+from .augment import empty_flow, finer, lacking, push, send
 from .bits import ONE
 from .cheapest import cheapest_path
-from .compile import Truth, device, inner, whole
+from .compile import Truth, bare, whole
 from .decoding_price import BY_NEED, BY_WEIGHT, SINGLE, decoding_price
 from .hashing import mixed
 from .judge import asked
@@ -21,7 +21,7 @@ _ORDER_SALT = np.uint64(0x5851F42D4C957F2D)
 _TOP = np.uint64(2)
 
 
-@device
+@bare
 def price_columns(ground: Ground, prices: Prices, child: Child, columns: Columns) -> None:
     """This child's prices of the core, sorted node by node.
 
@@ -48,7 +48,7 @@ def price_columns(ground: Ground, prices: Prices, child: Child, columns: Columns
             columns.target[q] = ground.rows + c % ground.columns if side == 0 else c // ground.columns
 
 
-@device
+@bare
 def order_requirements(ground: Ground, needs: Needs, child: Child, scratch: Scratch) -> None:
     """The requirements in this child's order into `item`."""
     count = needs.cell.shape[0]
@@ -63,7 +63,7 @@ def order_requirements(ground: Ground, needs: Needs, child: Child, scratch: Scra
     sort_by_key(scratch.lists.item, scratch.lists.key, count)
 
 
-@device
+@bare
 def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, ask: Ask) -> None:
     """Suppress the published cells of the path that `parent` holds; requirements spread over them."""
     net, search = scratch.net, scratch.search
@@ -85,7 +85,7 @@ def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, 
     spread(net, scratch.flood, waiting)
 
 
-@inner
+@bare
 def _find_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask) -> Truth:
     """A cheapest path: a wide one first if the child's style says so, over all candidates if the core has none."""
     if child.style & SINGLE:
@@ -98,14 +98,14 @@ def _find_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, a
     return cheapest_path(ground, prices, child, scratch, anywhere) < INFINITE
 
 
-@inner
+@bare
 def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: Scratch, t: int) -> bool:
     """Cover requirement t; False where that is not possible at all."""
     net, search = scratch.net, scratch.search
     source, sink, left = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
     own = find(net, needs.cell[t])
     empty_flow(net, own)
-    if screened(net, source, sink, left):
+    if lacking(net, search, source, sink, left) == 0:
         left = send(net, search, source, sink, left, finer(left))
     if left > 0 and child.style & SINGLE:
         empty_flow(net, own)
@@ -119,7 +119,7 @@ def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: S
     return True
 
 
-@inner
+@bare
 def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: Scratch) -> bool:
     """Suppress in `child.rows` what covers every requirement; False where one cannot be covered."""
     net, flood = scratch.net, scratch.flood

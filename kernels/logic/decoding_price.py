@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .bits import bit
-from .compile import Integer, device
+from .compile import Integer, bare
 from .hashing import small_share
 from .records import Child, Prices
 
@@ -28,7 +28,7 @@ MOST_DEARER = 1 << 20
 LARGE_NEED = 1 << 52
 
 
-@device
+@bare
 def decoding_price(prices: Prices, child: Child, c: int, i: int, j: int) -> Integer:
     """What suppressing cell c = (i, j) costs; at least 1, so that of equally cheap paths a shorter one is taken."""
     price = prices.price[child.snapshot, c]
@@ -42,7 +42,7 @@ def decoding_price(prices: Prices, child: Child, c: int, i: int, j: int) -> Inte
     return price + 1
 
 
-@device
+@bare
 def narrowed(price: int, need: int, capacity: int) -> Integer:
     """The price of a cell that carries only a part of the need: as much dearer as the need is larger."""
     if capacity >= need:

@@ -8,7 +8,7 @@ from ..layout import Bits
 from .arcs import build, find
 from .augment import empty_flow, send
 from .bits import ONE, bit
-from .compile import Integer, device, inner, whole
+from .compile import Integer, bare, whole
 from .hashing import below
 from .judge import asked
 from .records import Ground, Needs, Scratch
@@ -18,7 +18,7 @@ _DRAWS = 8
 """Draws with smaller numbers choose the way and where it begins."""
 
 
-@device
+@bare
 def _publish(ground: Ground, rows: Bits, c: int) -> Integer:
     """Publish cell c; returns 1 if it was a secondary suppression, else 0 and nothing happens."""
     i = c // ground.columns
@@ -29,7 +29,7 @@ def _publish(ground: Ground, rows: Bits, c: int) -> Integer:
     return 1
 
 
-@device
+@bare
 def _secondary(ground: Ground, scratch: Scratch) -> Integer:
     """The arcs of secondary cells into `item`; returns how many."""
     count = 0
@@ -42,7 +42,7 @@ def _secondary(ground: Ground, scratch: Scratch) -> Integer:
     return count
 
 
-@device
+@bare
 def _along_line(ground: Ground, scratch: Scratch, rows: Bits, v: int, seed: np.uint64, most: int) -> None:
     """Publish up to `most` cells of the line of node v, beginning anywhere in it."""
     net, size = scratch.net, 0
@@ -57,7 +57,7 @@ def _along_line(ground: Ground, scratch: Scratch, rows: Bits, v: int, seed: np.u
             taken += _publish(ground, rows, net.cell[scratch.lists.item[(begin + x) % size]])
 
 
-@device
+@bare
 def _walk(ground: Ground, scratch: Scratch, rows: Bits, e: int, seed: np.uint64, most: int) -> None:
     """Walk from cell to cell over common lines and publish what is met."""
     net, taken = scratch.net, 0
@@ -77,7 +77,7 @@ def _walk(ground: Ground, scratch: Scratch, rows: Bits, e: int, seed: np.uint64,
         e = h >> 1
 
 
-@inner
+@bare
 def _along_flow(
     ground: Ground, needs: Needs, scratch: Scratch, rows: Bits, t: int, seed: np.uint64, most: int
 ) -> Integer:
@@ -96,7 +96,7 @@ def _along_flow(
     return taken
 
 
-@inner
+@bare
 def destroy_pattern(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits, seed: np.uint64, strength: int) -> None:
     """Publish up to `strength` secondary cells: anywhere, of one line, along a walk, or of one requirement's flow."""
     net, item = scratch.net, scratch.lists.item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .compile import Integer, device
+from .compile import Integer, bare
 
 _WEYL = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -12,7 +12,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 _THIRTY, _TWENTY_SEVEN, _HALF = np.uint64(30), np.uint64(27), np.uint64(32)
 
 
-@device
+@bare
 def mixed(seed: np.uint64, number: int) -> np.uint64:
     """64 random bits (the finish of splitmix64)."""
     x = seed + (np.uint64(number) + np.uint64(1)) * _WEYL
@@ -21,13 +21,13 @@ def mixed(seed: np.uint64, number: int) -> np.uint64:
     return x ^ (x >> _HALF)
 
 
-@device
+@bare
 def below(seed: np.uint64, number: int, limit: int) -> Integer:
     """A random integer in 0..limit-1; `limit` must be below 2**31."""
     return np.int64(((mixed(seed, number) >> _HALF) * np.uint64(limit)) >> _HALF)
 
 
-@device
+@bare
 def small_share(seed: np.uint64, number: int) -> Integer:
     """A random number of 0..1022, mostly small: the square of a uniform one."""
     uniform = np.int64(mixed(seed, number) >> np.uint64(54))

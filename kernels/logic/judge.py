@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from ..layout import Bits
 from .arcs import build, find
-from .augment import empty_flow, finer, screened, send
-from .compile import Truth, device, inner
+from .augment import empty_flow, finer, lacking, send
+from .compile import Truth, bare
 from .records import Ground, Needs, Net, Scratch, Search
 from .spread import begin, has_reached, open_arcs, spread, start_at, wait
 
 
-@device
+@bare
 def covered(needs: Needs, net: Net, search: Search, t: int) -> Truth:
     """Whether requirement t, which no single path covers, is covered by several; the flow stays in `room`."""
     empty_flow(net, find(net, needs.cell[t]))
     source, sink, need = needs.source[t], needs.sink[t], needs.need[t]
-    if not screened(net, source, sink, need):
+    if lacking(net, search, source, sink, need) > 0:
         return False
     return send(net, search, source, sink, need, finer(need)) == 0
 
 
-@device
+@bare
 def asked(needs: Needs, net: Net, t: int) -> Truth:
     """Whether requirement t can be covered at all: its own cell is suppressed and may move as far."""
     return needs.possible[t] != 0 and find(net, needs.cell[t]) >= 0
 
 
-@inner
+@bare
 def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
     """Whether the pattern `rows` covers every requirement: one flood for all, flows for what is left."""
     net, flood = scratch.net, scratch.flood

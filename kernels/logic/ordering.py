@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ..layout import Int32, Int64
-from .compile import Truth, device
+from .compile import Truth, bare
 
 
-@device
+@bare
 def _after(item: Int32, key: Int64, x: int, y: int) -> Truth:
     """Does entry x come after entry y?"""
     return key[x] > key[y] or (key[x] == key[y] and item[x] > item[y])
 
 
-@device
+@bare
 def _sink(item: Int32, key: Int64, at: int, count: int) -> None:
     """Let entry `at` of a heap with the last entry on top fall to its place."""
     while 2 * at + 1 < count:
@@ -26,7 +26,7 @@ def _sink(item: Int32, key: Int64, at: int, count: int) -> None:
         at = below
 
 
-@device
+@bare
 def sort_by_key(item: Int32, key: Int64, count: int) -> None:
     """Sort the first entries by rising key, smaller items first among equals (heap sort: no recursion)."""
     for at in range(count // 2 - 1, -1, -1):

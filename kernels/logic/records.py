@@ -34,7 +34,8 @@ class Needs(NamedTuple):
     """The requirements by rising need; `passing` int32[n, 2] counts those that each side of a cell is wide enough for.
 
     The counter-flow of requirement t, `need[t]` units, runs from node `source[t]` to node `sink[t]` without `cell[t]`;
-    `possible[t]` 0 says that the cell's own bounds forbid the movement.
+    `possible[t]` 0 says that the cell's own bounds forbid the movement.  The requirements that begin or end at node v are
+    `ending[end_start[v]:end_start[v + 1]]`, those of the largest need first.
     """
 
     cell: Int32
@@ -43,6 +44,8 @@ class Needs(NamedTuple):
     need: Int64
     possible: Bytes
     passing: Int32
+    end_start: Int32
+    ending: Int32
 
 
 class Prices(NamedTuple):
@@ -76,13 +79,17 @@ class Net(NamedTuple):
 class Search(NamedTuple):
     """Room for searches over nodes: `mark[v] == stamp[0]` says that v was reached, `parent[v]` over which half-arc.
 
-    Below zero, `parent` is -1 - cell of a published cell.  `heap` holds the open nodes of a cheapest path with their
-    distances in `key`; node v stands at `position[v]`.
+    Below zero, `parent` is -1 - cell of a published cell.  `back_queue` and `onward` serve searches from the sink, `side`
+    int64[2] says which end of a search that failed could not go on.  `heap` holds the open nodes of a cheapest path with
+    their distances in `key`; node v stands at `position[v]`.
     """
 
     parent: Int32
+    onward: Int32
     mark: Int64
     queue: Int32
+    back_queue: Int32
+    side: Int64
     distance: Int64
     heap: Int32
     key: Int64
@@ -109,13 +116,25 @@ class Columns(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Room for orders (`item`, `key`), arcs that stay (`kept`), how requirements are covered (`state`, `witness`)."""
+    """Room for orders: `item` and `key`."""
 
     item: Int32
     key: Int64
-    kept: Bytes
+
+
+class Witnesses(NamedTuple):
+    """How the requirements of one pattern are covered, and which arcs have to stay.
+
+    `state` uint8[T]; the flow of requirement t over several paths are the first `length[t]` entries of `arc` and
+    `amount` (positive from row to column); `leaning` uint64[A, words] says whose flows use an arc.  `kept` uint8[A].
+    """
+
     state: Bytes
-    witness: Bits
+    kept: Bytes
+    length: Int32
+    arc: Int32
+    amount: Int64
+    leaning: Bits
 
 
 class Scratch(NamedTuple):
@@ -126,6 +145,7 @@ class Scratch(NamedTuple):
     flood: Flood
     columns: Columns
     lists: Lists
+    witnesses: Witnesses
 
 
 class Child(NamedTuple):

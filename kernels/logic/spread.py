@@ -9,11 +9,11 @@ import numpy as np
 
 from .arcs import find
 from .bits import FULL, ONE, ZERO
-from .compile import Truth, device
+from .compile import Truth, bare
 from .records import Flood, Needs, Net
 
 
-@device
+@bare
 def open_for(needs: Needs, net: Net, flood: Flood, e: int) -> None:
     """Say which requirements may walk arc e."""
     for side in range(2):
@@ -26,7 +26,7 @@ def open_for(needs: Needs, net: Net, flood: Flood, e: int) -> None:
                 flood.opened[2 * e + side, w] = (ONE << np.uint64(left)) - ONE if left > 0 else ZERO
 
 
-@device
+@bare
 def close_for_all(flood: Flood, e: int) -> None:
     """Let no requirement walk arc e."""
     for w in range(flood.opened.shape[1]):
@@ -34,7 +34,7 @@ def close_for_all(flood: Flood, e: int) -> None:
         flood.opened[2 * e + 1, w] = ZERO
 
 
-@device
+@bare
 def open_arcs(needs: Needs, net: Net, flood: Flood) -> None:
     """Say which requirements may walk which arcs; none walks its own."""
     for e in range(net.size[0]):
@@ -47,7 +47,7 @@ def open_arcs(needs: Needs, net: Net, flood: Flood) -> None:
             flood.opened[2 * e + 1, t >> 6] &= ~single
 
 
-@device
+@bare
 def begin(flood: Flood) -> None:
     """Nothing is reached, no node waits."""
     for v in range(flood.reached.shape[0]):
@@ -56,13 +56,13 @@ def begin(flood: Flood) -> None:
             flood.reached[v, w] = ZERO
 
 
-@device
+@bare
 def start_at(flood: Flood, v: int, t: int) -> None:
     """Requirement t begins at node v."""
     flood.reached[v, t >> 6] |= ONE << np.uint64(t & 63)
 
 
-@device
+@bare
 def wait(flood: Flood, v: int, waiting: int) -> int:
     """Let node v wait for its turn; returns how many wait."""
     if flood.queued[v] != 0:
@@ -72,7 +72,7 @@ def wait(flood: Flood, v: int, waiting: int) -> int:
     return waiting + 1
 
 
-@device
+@bare
 def spread(net: Net, flood: Flood, waiting: int) -> None:
     """Carry the requirements from the nodes `queue[:waiting]` to all nodes that they reach."""
     nodes = flood.reached.shape[0]
@@ -98,7 +98,7 @@ def spread(net: Net, flood: Flood, waiting: int) -> None:
             h = net.following[h]
 
 
-@device
+@bare
 def has_reached(flood: Flood, v: int, t: int) -> Truth:
     """Did requirement t reach node v?"""
     return (flood.reached[v, t >> 6] >> np.uint64(t & 63)) & ONE != ZERO
