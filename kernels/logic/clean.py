@@ -11,97 +11,118 @@ from .compile import Integer, bare
 from .hashing import mixed
 from .judge import asked
 from .ordering import sort_by_key
-from .records import Ground, Needs, Net, Scratch
-from .spread import begin, close_for_all, has_reached, open_arcs, open_for, spread, start_at, wait
-from .witnesses import FLOW, LONG_FLOW, NOT_ASKED, ONE_PATH, leans, show, show_without
+from .records import Ground, Needs, Scratch
+from .spread import begin, close_for_all, has_reached, open_arcs, spread, start_at, wait
+from .witnesses import ASKED, NOT_ASKED, begin_witnesses, forget, keep, show, show_without
 
 _BLUR = 205
 """1024ths by which a blurred weight is lighter at most."""
 
 
 @bare
-def _flood_asked(needs: Needs, scratch: Scratch) -> None:
-    """Which of the requirements that one path covered does one path cover still?"""
-    begin(scratch.flood)
+def _find_covered(needs: Needs, scratch: Scratch) -> None:
+    """Which requirements are covered: the others must not be asked.  Flows over several paths are kept."""
+    state, flood = scratch.witnesses.state, scratch.flood
+    begin_witnesses(scratch.net, scratch.witnesses)
+    begin(flood)
     waiting = 0
     for t in range(needs.cell.shape[0]):
-        if scratch.witnesses.state[t] == ONE_PATH:
-            start_at(scratch.flood, needs.source[t], t)
-            waiting = wait(scratch.flood, needs.source[t], waiting)
-    spread(scratch.net, scratch.flood, waiting)
-
-
-@bare
-def _first_states(needs: Needs, scratch: Scratch) -> None:
-    """How each requirement is covered; those that are not must not be asked any more."""
-    state = scratch.witnesses.state
+        state[t] = ASKED if needs.need[t] > 0 and asked(needs, scratch.net, t) else NOT_ASKED
+        if state[t] == ASKED:
+            start_at(flood, needs.source[t], t)
+            waiting = wait(flood, needs.source[t], waiting)
+    open_arcs(needs, scratch.net, flood)
+    spread(scratch.net, flood, waiting)
     for t in range(needs.cell.shape[0]):
-        state[t] = ONE_PATH if needs.need[t] > 0 and asked(needs, scratch.net, t) else NOT_ASKED
-        scratch.witnesses.length[t] = 0
-    for e in range(scratch.net.size[0]):
-        for w in range(scratch.witnesses.leaning.shape[1]):
-            scratch.witnesses.leaning[e, w] = ZERO
-    open_arcs(needs, scratch.net, scratch.flood)
-    _flood_asked(needs, scratch)
-    for t in range(needs.cell.shape[0]):
-        if state[t] == ONE_PATH and not has_reached(scratch.flood, needs.sink[t], t) and not show(needs, scratch, t):
+        if state[t] == ASKED and not has_reached(flood, needs.sink[t], t) and not show(needs, scratch, t):
             state[t] = NOT_ASKED
 
 
 @bare
-def _end_needs(needs: Needs, net: Net, scratch: Scratch, v: int, e: int) -> bool:
-    """Whether the arcs at node v are too narrow without arc e, which is closed, for a requirement that ends there."""
+def _keep_ends(needs: Needs, scratch: Scratch, v: int, waiting: int) -> Integer:
+    """Keep the arcs at node v without which those left would be too narrow for a requirement that ends there."""
+    net = scratch.net
     for x in range(needs.end_start[v], needs.end_start[v + 1]):
         t = needs.ending[x]
         if scratch.witnesses.state[t] == NOT_ASKED:
             continue
         end = 1 if needs.sink[t] == v else 0
-        own = find(net, needs.cell[t])
-        left = needs.need[t]
+        own, need = find(net, needs.cell[t]), needs.need[t]
+        total = -need
         h = net.first[v]
-        while h >= 0 and left > 0:
+        while h >= 0 and total < need:
             if h >> 1 != own:
-                left -= min(left, net.capacity[h ^ end])
+                total += min(need, net.capacity[h ^ end])
             h = net.following[h]
-        if left > 0:
-            return True
-    return False
+        h = net.first[v]
+        while h >= 0 and total < need:
+            if h >> 1 != own and total < min(need, net.capacity[h ^ end]):
+                waiting = keep(needs, scratch, h >> 1, waiting)
+            h = net.following[h]
+    return waiting
+
+
+@bare
+def _first_kept(ground: Ground, needs: Needs, scratch: Scratch) -> None:
+    """Keep what need not be tried: forced cells, cells of requirements, and what the ends of requirements need."""
+    net, flood, witnesses = scratch.net, scratch.flood, scratch.witnesses
+    begin(flood)
+    waiting = 0
+    for t in range(needs.cell.shape[0]):
+        if witnesses.state[t] == ASKED:
+            start_at(flood, needs.source[t], t)
+            waiting = wait(flood, needs.source[t], waiting)
+    for e in range(net.size[0]):
+        c = net.cell[e]
+        i = c // ground.columns
+        witnesses.kept[e] = 1 if bit(ground.forced, i, c - i * ground.columns) else 0
+    for t in range(needs.cell.shape[0]):
+        if witnesses.state[t] == ASKED:
+            witnesses.kept[find(net, needs.cell[t])] = 1
+    for e in range(net.size[0]):
+        if witnesses.kept[e] == 0:
+            close_for_all(flood, e)
+    for v in range(ground.rows + ground.columns):
+        waiting = _keep_ends(needs, scratch, v, waiting)
+    spread(net, flood, waiting)
+
+
+@bare
+def _prepare(ground: Ground, needs: Needs, scratch: Scratch) -> None:
+    """Leave only requirements to be asked that are covered, but not by a path of arcs that stay; keep their flows."""
+    _find_covered(needs, scratch)
+    _first_kept(ground, needs, scratch)
+    for t in range(needs.cell.shape[0]):
+        if scratch.witnesses.state[t] == ASKED and not has_reached(scratch.flood, needs.sink[t], t):
+            if scratch.witnesses.length[t] == 0:
+                show(needs, scratch, t)
 
 
 @bare
 def _stay_covered(ground: Ground, needs: Needs, scratch: Scratch, e: int) -> bool:
-    """Whether every requirement is covered without arc e, which is closed."""
-    net, state = scratch.net, scratch.witnesses.state
-    for side in range(2):
-        if _end_needs(needs, net, scratch, net.target[2 * e + side], e):
-            return False
+    """Whether every requirement is covered without arc e, which is closed; those of large need are asked first."""
+    net, witnesses = scratch.net, scratch.witnesses
     capacity = (ground.capacity[net.cell[e], 0], ground.capacity[net.cell[e], 1])
-    for t in range(needs.cell.shape[0] - 1, -1, -1):
-        depends = state[t] == LONG_FLOW or (state[t] == FLOW and leans(scratch.witnesses, e, t))
-        if depends and not show_without(needs, scratch, t, e, capacity):
-            return False
-    _flood_asked(needs, scratch)
-    for t in range(needs.cell.shape[0] - 1, -1, -1):
-        lost = state[t] == ONE_PATH and not has_reached(scratch.flood, needs.sink[t], t)
-        if lost and not show_without(needs, scratch, t, e, capacity):
-            return False
+    for w in range(witnesses.leaning.shape[1] - 1, -1, -1):
+        word = witnesses.leaning[e, w]
+        for b in range(63, -1, -1):
+            if word >> np.uint64(b) == ZERO or (word >> np.uint64(b)) & ONE == ZERO:
+                continue
+            t = 64 * w + b
+            if has_reached(scratch.flood, needs.sink[t], t):
+                forget(net, witnesses, t)
+            elif not show_without(needs, scratch, t, e, capacity):
+                return False
     return True
 
 
 @bare
-def _order_cells(ground: Ground, needs: Needs, scratch: Scratch, seed: np.uint64) -> Integer:
-    """The arcs that may go, heaviest first, into `item`; returns how many."""
-    net, lists, kept = scratch.net, scratch.lists, scratch.witnesses.kept
-    for e in range(net.size[0]):
-        c = net.cell[e]
-        i = c // ground.columns
-        kept[e] = 1 if bit(ground.forced, i, c - i * ground.columns) else 0
-    for t in range(needs.cell.shape[0]):
-        if scratch.witnesses.state[t] != NOT_ASKED:
-            kept[find(net, needs.cell[t])] = 1
+def _order_cells(ground: Ground, scratch: Scratch, seed: np.uint64) -> Integer:
+    """The arcs that are not kept, heaviest first, into `item`; returns how many."""
+    net, lists = scratch.net, scratch.lists
     count = 0
     for e in range(net.size[0]):
-        if kept[e] == 0:
+        if scratch.witnesses.kept[e] == 0:
             c = net.cell[e]
             weight = ground.weights[c]
             if seed != ZERO:
@@ -118,18 +139,19 @@ def clean_pattern(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits, se
     """Publish in `rows` what no requirement that the pattern covers needs."""
     net = scratch.net
     build(ground, net, rows)
-    _first_states(needs, scratch)
-    count = _order_cells(ground, needs, scratch, seed)
+    _prepare(ground, needs, scratch)
+    count = _order_cells(ground, scratch, seed)
     for x in range(count):
         e = scratch.lists.item[x]
         if scratch.witnesses.kept[e] != 0:
             continue
         close_arc(net, e)
-        close_for_all(scratch.flood, e)
-        if _stay_covered(ground, needs, scratch, e):
-            i = net.cell[e] // ground.columns
-            j = net.cell[e] - i * ground.columns
-            rows[i, j >> 6] &= ~(ONE << np.uint64(j & 63))
-        else:
+        if not _stay_covered(ground, needs, scratch, e):
             open_arc(ground, net, e)
-            open_for(needs, net, scratch.flood, e)
+            spread(net, scratch.flood, keep(needs, scratch, e, 0))
+            continue
+        i = net.cell[e] // ground.columns
+        j = net.cell[e] - i * ground.columns
+        rows[i, j >> 6] &= ~(ONE << np.uint64(j & 63))
+        waiting = _keep_ends(needs, scratch, i, 0)
+        spread(net, scratch.flood, _keep_ends(needs, scratch, ground.rows + j, waiting))

@@ -2,7 +2,8 @@
 
 A flow that uses an arc can do without it exactly if what it carries there can be led round it in what the flow leaves of
 the capacities.  If not, the nodes that the detour reaches are one side of a cut, which settles other arcs as well: one
-without which the cut would be too narrow has to stay.  Patterns only shrink during a clean-up, so it stays for good.
+without which the cut would be too narrow has to stay.  Patterns only shrink during a clean-up, so it stays for good, and
+a requirement that a path of such arcs covers need not be asked again.
 """
 
 from __future__ import annotations
@@ -10,71 +11,92 @@ from __future__ import annotations
 import numpy as np
 
 from .arcs import find
-from .augment import empty_flow, finer, lacking, send
-from .bits import ONE, ZERO
-from .compile import Integer, Truth, bare
+from .augment import empty_flow, lacking, send
+from .bits import FULL, ONE, ZERO
+from .compile import Integer, bare
 from .records import Needs, Net, Scratch, Search, Witnesses
+from .spread import open_for, spread, wait
 
-NOT_ASKED, ONE_PATH, FLOW, LONG_FLOW = 0, 1, 2, 3
-"""How a requirement is covered: by one path, by a flow that is kept, or by one with too many arcs to be kept."""
+NOT_ASKED, ASKED = 0, 1
 
 LONGEST_FLOW = 96
+"""Arcs of a flow that is kept; a requirement with a longer one counts as leaning on every arc."""
 
 
 @bare
-def leans(witnesses: Witnesses, e: int, t: int) -> Truth:
-    """Does the flow of requirement t use arc e?"""
-    return (witnesses.leaning[e, t >> 6] >> np.uint64(t & 63)) & ONE != ZERO
+def begin_witnesses(net: Net, witnesses: Witnesses) -> None:
+    """No requirement leans on anything."""
+    for t in range(witnesses.length.shape[0]):
+        witnesses.length[t] = 0
+    for e in range(net.size[0]):
+        for w in range(witnesses.leaning.shape[1]):
+            witnesses.leaning[e, w] = ZERO
 
 
 @bare
-def _forget(witnesses: Witnesses, t: int) -> None:
-    """Requirement t leans on nothing that is known."""
-    single = ONE << np.uint64(t & 63)
+def forget(net: Net, witnesses: Witnesses, t: int) -> None:
+    """Requirement t leans on nothing any more."""
+    others = FULL ^ (ONE << np.uint64(t & 63))
     for x in range(witnesses.length[t]):
-        witnesses.leaning[witnesses.arc[t, x], t >> 6] &= ~single
+        witnesses.leaning[witnesses.arc[t, x], t >> 6] &= others
+    if witnesses.length[t] < 0:
+        for e in range(net.size[0]):
+            witnesses.leaning[e, t >> 6] &= others
     witnesses.length[t] = 0
 
 
 @bare
-def _remember(net: Net, witnesses: Witnesses, own: int, t: int) -> None:
+def _remember(net: Net, witnesses: Witnesses, t: int) -> None:
     """Keep the flow that `room` holds as that of requirement t."""
-    _forget(witnesses, t)
+    forget(net, witnesses, t)
     single = ONE << np.uint64(t & 63)
     length = 0
-    witnesses.state[t] = FLOW
     for e in range(net.size[0]):
         amount = net.capacity[2 * e] - net.room[2 * e]
-        if amount == 0 or e == own:
+        # the requirement's own arc has no room, but never carries anything either
+        if amount == 0 or net.room[2 * e] + net.room[2 * e + 1] == 0:
             continue
-        if length == LONGEST_FLOW:
-            witnesses.length[t] = length
-            _forget(witnesses, t)
-            witnesses.state[t] = LONG_FLOW
-            return
-        witnesses.arc[t, length] = e
-        witnesses.amount[t, length] = amount
-        witnesses.leaning[e, t >> 6] |= single
+        if length < LONGEST_FLOW:
+            witnesses.arc[t, length] = e
+            witnesses.amount[t, length] = amount
+            witnesses.leaning[e, t >> 6] |= single
         length += 1
     witnesses.length[t] = length
+    if length > LONGEST_FLOW:
+        witnesses.length[t] = -1
+        for e in range(net.size[0]):
+            witnesses.leaning[e, t >> 6] |= single
 
 
 @bare
-def _keep_cut(net: Net, search: Search, witnesses: Witnesses, slack: int) -> None:
+def keep(needs: Needs, scratch: Scratch, e: int, waiting: int) -> Integer:
+    """Arc e stays for good: requirements may spread over it; returns how many nodes wait for that."""
+    if scratch.witnesses.kept[e] != 0:
+        return waiting
+    scratch.witnesses.kept[e] = 1
+    open_for(needs, scratch.net, scratch.flood, e)
+    waiting = wait(scratch.flood, scratch.net.target[2 * e], waiting)
+    return wait(scratch.flood, scratch.net.target[2 * e + 1], waiting)
+
+
+@bare
+def _keep_cut(needs: Needs, scratch: Scratch, slack: int, waiting: int) -> Integer:
     """Keep all arcs of the cut that the last search ended at whose capacity is above `slack`."""
+    net, search = scratch.net, scratch.search
     stamp = search.stamp[0]
     for x in range(search.side[0]):
         h = net.first[search.queue[x]]
         while h >= 0:
             if net.capacity[h] > slack and search.mark[net.target[h]] != stamp:
-                witnesses.kept[h >> 1] = 1
+                waiting = keep(needs, scratch, h >> 1, waiting)
             h = net.following[h]
     for x in range(search.side[1]):
         h = net.first[search.back_queue[x]]
         while h >= 0:
             if net.capacity[h ^ 1] > slack and search.mark[net.target[h]] != -stamp:
-                witnesses.kept[h >> 1] = 1
+                waiting = keep(needs, scratch, h >> 1, waiting)
             h = net.following[h]
+    return waiting
 
 
 @bare
@@ -83,7 +105,7 @@ def _sent_afresh(needs: Needs, net: Net, search: Search, t: int) -> Integer:
     empty_flow(net, find(net, needs.cell[t]))
     source, sink, need = needs.source[t], needs.sink[t], needs.need[t]
     left = lacking(net, search, source, sink, need)
-    return left if left > 0 else send(net, search, source, sink, need, finer(need))
+    return left if left > 0 else send(net, search, source, sink, need, need)
 
 
 @bare
@@ -109,7 +131,7 @@ def show(needs: Needs, scratch: Scratch, t: int) -> bool:
     """Whether requirement t is covered, over as many paths as it takes; if so, the flow is kept."""
     if _sent_afresh(needs, scratch.net, scratch.search, t) > 0:
         return False
-    _remember(scratch.net, scratch.witnesses, find(scratch.net, needs.cell[t]), t)
+    _remember(scratch.net, scratch.witnesses, t)
     return True
 
 
@@ -120,15 +142,15 @@ def show_without(needs: Needs, scratch: Scratch, t: int, lost: int, capacity: tu
     If so, the flow is kept; if not, the arcs that this shows to be indispensable.
     """
     net, search, witnesses = scratch.net, scratch.search, scratch.witnesses
-    if witnesses.state[t] == FLOW:
+    if witnesses.length[t] >= 0:
         left = _sent_round(needs, net, search, witnesses, t, lost)
     else:
         left = _sent_afresh(needs, net, search, t)
     if left == 0:
-        _remember(net, witnesses, find(net, needs.cell[t]), t)
+        _remember(net, witnesses, t)
         return True
-    row_inside = search.mark[net.target[2 * lost + 1]] == search.stamp[0]
-    if search.side[1] > 0:
-        row_inside = search.mark[net.target[2 * lost + 1]] != -search.stamp[0]
-    _keep_cut(net, search, witnesses, (capacity[0] if row_inside else capacity[1]) - left)
+    row = net.target[2 * lost + 1]
+    row_inside = search.mark[row] != -search.stamp[0] if search.side[1] > 0 else search.mark[row] == search.stamp[0]
+    waiting = _keep_cut(needs, scratch, (capacity[0] if row_inside else capacity[1]) - left, 0)
+    spread(net, scratch.flood, waiting)
     return False
