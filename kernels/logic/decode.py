@@ -116,6 +116,8 @@ def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: S
             return False
         suppress_path(ground, needs, child, scratch, ask)
         left -= push(net, search, source, sink, left)
+        # searches for free paths are much cheaper than those for cheapest ones
+        left = send(net, search, source, sink, left, finer(left))
     return True
 
 
