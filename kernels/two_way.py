@@ -34,6 +34,7 @@ from .logic.records import (
     Prices,
     Scratch,
     Search,
+    Wing,
     Witnesses,
 )
 from .logic.witnesses import LONGEST_FLOW
@@ -110,6 +111,12 @@ def scratch_of(ground: Ground, needs: Needs, core: int) -> Scratch:
     def room(dtype: Any, *shape: int) -> NDArray[Any]:
         return np.zeros(shape, dtype)
 
+    def wing(side: int) -> Wing:
+        return Wing(
+            side, room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, nodes),
+            room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1), room(np.int64, 2),
+        )  # fmt: skip
+
     return Scratch(
         Net(
             room(np.int32, nodes), room(np.int32, 2 * cells), room(np.int32, 2 * cells), room(np.int64, 2 * cells),
@@ -117,14 +124,15 @@ def scratch_of(ground: Ground, needs: Needs, core: int) -> Scratch:
         ),
         Search(
             room(np.int32, nodes), room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes),
-            room(np.int32, nodes), room(np.int64, 2), room(np.int64, nodes), room(np.int32, nodes),
-            room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1),
+            room(np.int32, nodes), room(np.int64, 2), room(np.int64, 1),
         ),
+        wing(0),
+        wing(1),
         Flood(
             room(np.uint64, 2 * cells, words), room(np.uint64, nodes, words), room(np.int32, nodes),
             room(np.uint8, nodes),
         ),
-        Columns(room(np.int32, core), room(np.int32, core), room(np.int64, core), room(np.int64, core)),
+        Columns(room(np.int32, core), room(np.int32, core), room(np.int64, core), room(np.int64, core, 2)),
         Lists(room(np.int32, max(cells, asked)), room(np.int64, max(cells, asked))),
         Witnesses(
             room(np.uint8, asked), room(np.uint8, cells), room(np.int32, asked), room(np.int32, asked, LONGEST_FLOW),

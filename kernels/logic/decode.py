@@ -14,7 +14,7 @@ from .decoding_price import BY_NEED, BY_WEIGHT, SINGLE, decoding_price
 from .hashing import mixed
 from .judge import asked
 from .ordering import sort_by_key
-from .records import Ask, Child, Columns, Ground, Needs, Prices, Scratch
+from .records import Ask, Child, Columns, Ground, Job, Needs, Prices, Scratch
 from .spread import begin, has_reached, open_arcs, open_for, spread, start_at, wait
 
 _ORDER_SALT = np.uint64(0x5851F42D4C957F2D)
@@ -44,7 +44,8 @@ def price_columns(ground: Ground, prices: Prices, child: Child, columns: Columns
             columns.cell[at] = c
         for q in range(first, prices.start[v + 1]):
             c = columns.cell[q]
-            columns.capacity[q] = ground.capacity[c, side]
+            columns.capacity[q, 0] = ground.capacity[c, side]
+            columns.capacity[q, 1] = ground.capacity[c, 1 - side]
             columns.target[q] = ground.rows + c % ground.columns if side == 0 else c // ground.columns
 
 
@@ -86,20 +87,19 @@ def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, 
 
 
 @bare
-def _find_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask) -> Truth:
+def _find_path(job: Job, scratch: Scratch, ask: Ask) -> Truth:
     """A cheapest path: a wide one first if the child's style says so, over all candidates if the core has none."""
-    if child.style & SINGLE:
+    if job.child.style & SINGLE:
         wide = Ask(ask.source, ask.sink, ask.need, ask.need, False)
-        if cheapest_path(ground, prices, child, scratch, wide) < INFINITE:
+        if cheapest_path(job, scratch, wide) < INFINITE:
             return True
-    if cheapest_path(ground, prices, child, scratch, ask) < INFINITE:
+    if cheapest_path(job, scratch, ask) < INFINITE:
         return True
-    anywhere = Ask(ask.source, ask.sink, ask.need, ask.width, True)
-    return cheapest_path(ground, prices, child, scratch, anywhere) < INFINITE
+    return cheapest_path(job, scratch, Ask(ask.source, ask.sink, ask.need, ask.width, True)) < INFINITE
 
 
 @bare
-def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: Scratch, t: int) -> bool:
+def _lead(job: Job, needs: Needs, scratch: Scratch, t: int) -> bool:
     """Cover requirement t; False where that is not possible at all."""
     net, search = scratch.net, scratch.search
     source, sink, left = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
@@ -107,14 +107,14 @@ def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: S
     empty_flow(net, own)
     if lacking(net, search, source, sink, left) == 0:
         left = send(net, search, source, sink, left, finer(left))
-    if left > 0 and child.style & SINGLE:
+    if left > 0 and job.child.style & SINGLE:
         empty_flow(net, own)
         left = needs.need[t]
     while left > 0:
         ask = Ask(source, sink, left, whole(1), False)
-        if not _find_path(ground, prices, child, scratch, ask):
+        if not _find_path(job, scratch, ask):
             return False
-        suppress_path(ground, needs, child, scratch, ask)
+        suppress_path(job.ground, needs, job.child, scratch, ask)
         left -= push(net, search, source, sink, left)
         # searches for free paths are much cheaper than those for cheapest ones
         left = send(net, search, source, sink, left, finer(left))
@@ -138,10 +138,11 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
             waiting = wait(flood, needs.source[t], waiting)
     open_arcs(needs, net, flood)
     spread(net, flood, waiting)
+    job = Job(ground, prices, child, scratch.columns)
     for x in range(needs.cell.shape[0]):
         t = scratch.lists.item[x]
         if needs.need[t] <= 0 or has_reached(flood, needs.sink[t], t):
             continue
-        if not _lead(ground, needs, prices, child, scratch, t):
+        if not _lead(job, needs, scratch, t):
             return False
     return True
