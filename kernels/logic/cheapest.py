@@ -217,8 +217,12 @@ def cheapest_path(job: Job, scratch: Scratch, ask: Ask) -> Integer:
     ahead.best[0], back.best[0] = INFINITE, INFINITE
     settled = _begin(net, ahead, back, ask.source, ask.width)
     back_settled = _begin(net, back, ahead, ask.sink, ask.width)
-    waiting = _offer_from(job, ask, ahead, back, settled, whole(0))
-    back_waiting = _offer_from(job, ask, back, ahead, back_settled, whole(0)) if waiting > 0 else whole(0)
+    if settled <= back_settled:
+        waiting = _offer_from(job, ask, ahead, back, settled, whole(0))
+        back_waiting = _offer_from(job, ask, back, ahead, back_settled, whole(0)) if waiting > 0 else whole(0)
+    else:
+        back_waiting = _offer_from(job, ask, back, ahead, back_settled, whole(0))
+        waiting = _offer_from(job, ask, ahead, back, settled, whole(0)) if back_waiting > 0 else whole(0)
     while waiting > 0 and back_waiting > 0 and ahead.key[0] + back.key[0] < ahead.best[0]:
         if waiting <= back_waiting:
             waiting = _go_on(job, net, ask, ahead, back, waiting)
