@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..layout import INFINITE, Int32, Int64
 from .bits import bit
 from .compile import Integer, Truth, bare, whole
-from .decoding_price import BY_CAPACITY, decoding_price, narrowed
+from .decoding_price import BY_CAPACITY, blurred, decoding_price, narrowed
 from .records import Ask, Ground, Job, Net, Scratch, Wing
 
 
@@ -96,48 +96,54 @@ def _settle_free(net: Net, wing: Wing, other: Wing, v: int, width: int) -> Integ
 
 
 @bare
-def _offer_core(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
-    """Try the published core cells of node v, cheapest first; returns the number of open nodes."""
-    columns, width = job.columns, job.ground.columns
+def _try_cell(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, u: int, charge: int, count: int) -> Integer:
+    """Try to go on from v to u over their common cell, if it is published; returns the number of open nodes."""
+    ground, here = job.ground, wing.distance[v]
+    i, j = min(v, u), max(v, u) - ground.rows
+    c = i * ground.columns + j
+    capacity = ground.capacity[c, wing.side if i == v else 1 - wing.side]
+    if capacity < ask.width:
+        return count
+    if job.child.style & BY_CAPACITY:
+        charge = narrowed(charge, ask.need, capacity)
     # what the other end has not settled is at least as far from it as its nearest open node
-    here = wing.distance[v]
-    beyond = here + other.key[0]
+    if here + charge + other.key[0] < wing.best[0] and _improves(wing, u, here + charge):
+        if not bit(job.child.rows, i, j):
+            return _offer(wing, other, u, here + charge, -1 - c, count)
+    return count
+
+
+@bare
+def _offer_core(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
+    """Try the core cells of node v: those of the parents, then all, cheapest first; returns the number of open nodes."""
+    inherited, child = job.inherited, job.child
+    h = inherited.first[v]
+    while h >= 0:
+        count = _try_cell(job, ask, wing, other, v, whole(inherited.target[h]), inherited.price[h >> 1], count)
+        h = inherited.following[h]
+    prices, across = job.prices.core_price[child.snapshot], job.prices.core_across[child.snapshot]
+    beyond = wing.distance[v] + other.key[0]
     for q in range(job.prices.start[v], job.prices.start[v + 1]):
-        charge = columns.price[q]
-        if beyond + charge >= wing.best[0]:
+        if beyond + prices[q] + 1 >= wing.best[0]:
             break
-        capacity = columns.capacity[q, wing.side]
-        if job.child.style & BY_CAPACITY:
-            charge = narrowed(charge, ask.need, capacity)
-        u = columns.target[q]
-        if capacity < ask.width or beyond + charge >= wing.best[0] or not _improves(wing, u, here + charge):
+        u = whole(across[q])
+        if not _improves(wing, u, wing.distance[v] + prices[q]):
             continue
-        c = columns.cell[q]
-        i = u if u < job.ground.rows else v
-        if not bit(job.child.rows, i, c - i * width):
-            count = _offer(wing, other, u, here + charge, -1 - c, count)
+        c = min(v, u) * job.ground.columns + max(v, u) - job.ground.rows
+        count = _try_cell(job, ask, wing, other, v, u, blurred(child, prices[q], c) + 1, count)
     return count
 
 
 @bare
 def _offer_all(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
-    """Try all published candidates of node v; returns the number of open nodes."""
-    ground, child = job.ground, job.child
-    here = wing.distance[v]
-    from_row = v < ground.rows
-    side = wing.side if from_row else 1 - wing.side
-    for x in range(ground.columns if from_row else ground.rows):
-        i, j = (v, x) if from_row else (x, v - ground.rows)
+    """Try all candidates of node v; returns the number of open nodes."""
+    ground = job.ground
+    for x in range(ground.columns if v < ground.rows else ground.rows):
+        u = ground.rows + x if v < ground.rows else x
+        i, j = min(v, u), max(v, u) - ground.rows
         c = i * ground.columns + j
-        capacity = ground.capacity[c, side]
-        if ground.candidate[c] == 0 or capacity < ask.width or bit(child.rows, i, j):
-            continue
-        charge = decoding_price(job.prices, child, c, i, j)
-        if child.style & BY_CAPACITY:
-            charge = narrowed(charge, ask.need, capacity)
-        u = ground.rows + j if from_row else i
-        if here + other.key[0] + charge < wing.best[0] and _improves(wing, u, here + charge):
-            count = _offer(wing, other, u, here + charge, -1 - c, count)
+        if ground.candidate[c] != 0:
+            count = _try_cell(job, ask, wing, other, v, u, decoding_price(job.prices, job.child, c, i, j), count)
     return count
 
 

@@ -7,14 +7,14 @@ import numpy as np
 from ..layout import INFINITE
 from .arcs import add_arc, build, find
 from .augment import empty_flow, finer, lacking, push, send
-from .bits import ONE
+from .bits import ONE, ZERO, lowest, position
 from .cheapest import cheapest_path
 from .compile import Truth, bare, whole
 from .decoding_price import BY_NEED, BY_WEIGHT, SINGLE, decoding_price
 from .hashing import mixed
 from .judge import asked
 from .ordering import sort_by_key
-from .records import Ask, Child, Columns, Ground, Job, Needs, Prices, Scratch
+from .records import Ask, Child, Ground, Inherited, Job, Needs, Prices, Scratch
 from .spread import begin, has_reached, open_arcs, open_for, spread, start_at, wait
 
 _ORDER_SALT = np.uint64(0x5851F42D4C957F2D)
@@ -22,31 +22,24 @@ _TOP = np.uint64(2)
 
 
 @bare
-def price_columns(ground: Ground, prices: Prices, child: Child, columns: Columns) -> None:
-    """This child's prices of the core, sorted node by node.
-
-    The snapshot's order is nearly the child's, which insertion takes advantage of.
-    """
+def inherit(ground: Ground, prices: Prices, child: Child, inherited: Inherited) -> None:
+    """Chain the published core cells of the parents, which cost this child less than the snapshot says."""
     for v in range(ground.rows + ground.columns):
-        first = prices.start[v]
-        side = 0 if v < ground.rows else 1
-        for q in range(first, prices.start[v + 1]):
-            c = prices.order[child.snapshot, q]
-            i = c // ground.columns
-            j = c - i * ground.columns
-            price = decoding_price(prices, child, c, i, j)
-            at = q
-            while at > first and columns.price[at - 1] > price:
-                columns.price[at] = columns.price[at - 1]
-                columns.cell[at] = columns.cell[at - 1]
-                at -= 1
-            columns.price[at] = price
-            columns.cell[at] = c
-        for q in range(first, prices.start[v + 1]):
-            c = columns.cell[q]
-            columns.capacity[q, 0] = ground.capacity[c, side]
-            columns.capacity[q, 1] = ground.capacity[c, 1 - side]
-            columns.target[q] = ground.rows + c % ground.columns if side == 0 else c // ground.columns
+        inherited.first[v] = -1
+    size = 0
+    for i in range(ground.rows):
+        for w in range(child.rows.shape[1]):
+            word = (child.first[i, w] | child.second[i, w]) & prices.core[i, w] & ~child.rows[i, w]
+            while word != ZERO:
+                single = lowest(word)
+                word ^= single
+                j = w * 64 + position(single)
+                inherited.price[size] = decoding_price(prices, child, i * ground.columns + j, i, j)
+                inherited.target[2 * size], inherited.target[2 * size + 1] = ground.rows + j, i
+                inherited.following[2 * size] = inherited.first[i]
+                inherited.following[2 * size + 1] = inherited.first[ground.rows + j]
+                inherited.first[i], inherited.first[ground.rows + j] = 2 * size, 2 * size + 1
+                size += 1
 
 
 @bare
@@ -127,7 +120,7 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
     net, flood = scratch.net, scratch.flood
     build(ground, net, child.rows)
     order_requirements(ground, needs, child, scratch)
-    price_columns(ground, prices, child, scratch.columns)
+    inherit(ground, prices, child, scratch.inherited)
     begin(flood)
     waiting = 0
     for t in range(needs.cell.shape[0]):
@@ -138,7 +131,7 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
             waiting = wait(flood, needs.source[t], waiting)
     open_arcs(needs, net, flood)
     spread(net, flood, waiting)
-    job = Job(ground, prices, child, scratch.columns)
+    job = Job(ground, prices, child, scratch.inherited)
     for x in range(needs.cell.shape[0]):
         t = scratch.lists.item[x]
         if needs.need[t] <= 0 or has_reached(flood, needs.sink[t], t):

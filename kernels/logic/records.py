@@ -49,14 +49,17 @@ class Needs(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Decoding prices int64[S, n]; the core's half-arcs of node v are entries `start[v]..start[v + 1]`.
+    """Decoding prices int64[S, n], and the core: its bits, and its half-arcs by rising price within a node.
 
-    `order` int32[S, H] lists the cells of each node's core half-arcs by rising price.
+    Entries `start[v]..start[v + 1]` of `core_price` int64[S, H] and `core_across` int32[S, H] are the prices of the core
+    cells of node v and the nodes at their other ends.
     """
 
     price: Int64
+    core: Bits
     start: Int32
-    order: Int32
+    core_price: Int64
+    core_across: Int32
 
 
 class Net(NamedTuple):
@@ -122,16 +125,13 @@ class Flood(NamedTuple):
     queued: Bytes
 
 
-class Columns(NamedTuple):
-    """One child's core half-arcs by rising price within a node: cell, where it leads, price, `capacity` int64[H, 2].
+class Inherited(NamedTuple):
+    """The published core cells of one child's parents with their prices, chained like those of `Net`."""
 
-    The capacities are that away from the node and that towards it.
-    """
-
-    cell: Int32
+    first: Int32
+    following: Int32
     target: Int32
     price: Int64
-    capacity: Int64
 
 
 class Lists(NamedTuple):
@@ -164,7 +164,7 @@ class Scratch(NamedTuple):
     ahead: Wing
     back: Wing
     flood: Flood
-    columns: Columns
+    inherited: Inherited
     lists: Lists
     witnesses: Witnesses
 
@@ -197,7 +197,7 @@ class Job(NamedTuple):
     ground: Ground
     prices: Prices
     child: Child
-    columns: Columns
+    inherited: Inherited
 
 
 class Ask(NamedTuple):
