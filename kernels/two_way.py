@@ -25,15 +25,16 @@ from .logic.judge import is_safe
 from .logic.records import (
     Child,
     Children,
-    Columns,
     Flood,
     Ground,
+    Inherited,
     Lists,
     Needs,
     Net,
     Prices,
     Scratch,
     Search,
+    Wing,
     Witnesses,
 )
 from .logic.witnesses import LONGEST_FLOW
@@ -90,25 +91,32 @@ def prices_of(ground: Ground, prices: Int64, core: Bools) -> Prices:
     price = owned(prices, np.int64).reshape(-1, ground.rows * ground.columns)
     if price.size and not 0 <= int(price.min()) <= int(price.max()) <= LARGEST_PRICE:
         raise ValueError(f"prices must lie between 0 and {LARGEST_PRICE}")
-    cell = np.flatnonzero(np.asarray(core, np.bool_).ravel() & (ground.candidate > 0))
-    cell = np.tile(cell, 2)
-    half = len(cell) // 2
-    node = np.concatenate([cell[:half] // ground.columns, ground.rows + cell[half:] % ground.columns])
+    used = np.asarray(core, np.bool_).ravel() & (ground.candidate > 0)
+    cell = np.flatnonzero(used)
+    row, column = cell // ground.columns, ground.rows + cell % ground.columns
+    node, across, cell = np.concatenate([row, column]), np.concatenate([column, row]), np.tile(cell, 2)
     start = np.zeros(ground.rows + ground.columns + 1, np.int32)
     np.cumsum(np.bincount(node, minlength=ground.rows + ground.columns), out=start[1:])
-    order = np.empty((len(price), len(cell)), np.int32)
-    for snapshot, row in zip(price, order, strict=True):
-        row[:] = cell[np.lexsort((cell, snapshot[cell], node))]
-    return Prices(price, start, order)
+    core_price, core_across = np.empty((len(price), len(cell)), np.int64), np.empty((len(price), len(cell)), np.int32)
+    for s, snapshot in enumerate(price):
+        order = np.lexsort((cell, snapshot[cell], node))
+        core_price[s], core_across[s] = snapshot[cell[order]], across[order]
+    return Prices(price, pack(used[None], ground.columns).bits[0], start, core_price, core_across)
 
 
-def scratch_of(ground: Ground, needs: Needs, core: int) -> Scratch:
-    """Scratch of one worker; `core` is the number of core half-arcs."""
+def scratch_of(ground: Ground, needs: Needs) -> Scratch:
+    """Scratch of one worker."""
     cells, nodes, asked = ground.rows * ground.columns, ground.rows + ground.columns, len(needs.cell)
     words = words_for(asked)
 
     def room(dtype: Any, *shape: int) -> NDArray[Any]:
         return np.zeros(shape, dtype)
+
+    def wing(side: int) -> Wing:
+        return Wing(
+            side, room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, nodes),
+            room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1), room(np.int64, 2),
+        )  # fmt: skip
 
     return Scratch(
         Net(
@@ -117,14 +125,15 @@ def scratch_of(ground: Ground, needs: Needs, core: int) -> Scratch:
         ),
         Search(
             room(np.int32, nodes), room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes),
-            room(np.int32, nodes), room(np.int64, 2), room(np.int64, nodes), room(np.int32, nodes),
-            room(np.int64, nodes), room(np.int32, nodes), room(np.int64, 1),
+            room(np.int32, nodes), room(np.int64, 2), room(np.int64, 1),
         ),
+        wing(0),
+        wing(1),
         Flood(
             room(np.uint64, 2 * cells, words), room(np.uint64, nodes, words), room(np.int32, nodes),
             room(np.uint8, nodes),
         ),
-        Columns(room(np.int32, core), room(np.int32, core), room(np.int64, core), room(np.int64, core)),
+        Inherited(room(np.int32, nodes), room(np.int32, 2 * cells), room(np.int32, 2 * cells), room(np.int64, cells)),
         Lists(room(np.int32, max(cells, asked)), room(np.int64, max(cells, asked))),
         Witnesses(
             room(np.uint8, asked), room(np.uint8, cells), room(np.int32, asked), room(np.int32, asked, LONGEST_FLOW),
@@ -204,6 +213,9 @@ class TwoWayCpu:
         self.ground, self.needs = ground_of(plane, weights, forced, candidate), needs_of(plane, tasks)
         self.threads = threads or get_num_threads()
         self.pool = ThreadPoolExecutor(self.threads, "two-way") if self.threads > 1 else None
+        self.free: SimpleQueue[Scratch] = SimpleQueue()
+        for _ in range(self.threads):
+            self.free.put(scratch_of(self.ground, self.needs))
         self.set_prices(self.ground.weights[None] if plane.cells else np.zeros((1, 0), np.int64), candidate)
 
     def set_prices(self, prices: Int64, core: Bools) -> None:
@@ -212,9 +224,6 @@ class TwoWayCpu:
         Candidates outside the core are used only where a requirement cannot be led inside it.
         """
         self.prices = prices_of(self.ground, prices, core)
-        self.free: SimpleQueue[Scratch] = SimpleQueue()
-        for _ in range(self.threads):
-            self.free.put(scratch_of(self.ground, self.needs, self.prices.order.shape[1]))
 
     def decode(
         self, start: Patterns, first: Patterns, second: Patterns, seeds: Seeds, style: Int32, snapshot: Int32

@@ -1,16 +1,16 @@
 """The cheapest augmenting path of one requirement, over suppressed cells (free) and published ones (priced).
 
-Dijkstra's method.  Of equally near open nodes the one with the smaller number is settled first; whatever free arcs
-reach from it is settled with it, breadth first.  So the path is the same on every back end.
+Dijkstra's method from both ends.  Of equally near open nodes the one with the smaller number is settled first; whatever
+free arcs reach from it is settled with it, breadth first.  So the path is the same on every back end.
 """
 
 from __future__ import annotations
 
 from ..layout import INFINITE, Int32, Int64
 from .bits import bit
-from .compile import Integer, Truth, bare
-from .decoding_price import BY_CAPACITY, decoding_price, narrowed
-from .records import Ask, Child, Ground, Net, Prices, Scratch, Search
+from .compile import Integer, Truth, bare, whole
+from .decoding_price import BY_CAPACITY, blurred, decoding_price, narrowed
+from .records import Ask, Ground, Job, Net, Scratch, Wing
 
 
 @bare
@@ -48,117 +48,192 @@ def _drop_first(heap: Int32, key: Int64, position: Int32, count: int) -> None:
 
 
 @bare
-def _improves(search: Search, u: int, reached: int) -> Truth:
+def _improves(wing: Wing, u: int, reached: int) -> Truth:
     """Is a way of length `reached` to node u shorter than the ways known?"""
-    return search.mark[u] != search.stamp[0] or reached < search.distance[u]
+    return wing.mark[u] != wing.stamp[0] or reached < wing.distance[u]
 
 
 @bare
-def _offer(search: Search, u: int, reached: int, parent: int, count: int) -> Integer:
-    """Note a shorter way to u that ends with `parent`; returns the number of open nodes."""
-    at = search.position[u]
-    if search.mark[u] != search.stamp[0]:
-        search.mark[u] = search.stamp[0]
+def _label(wing: Wing, other: Wing, u: int, reached: int, step: int) -> None:
+    """Note a shorter way to u whose last step is this half-arc or cell; the two ends may meet there."""
+    wing.mark[u] = wing.stamp[0]
+    wing.distance[u] = reached
+    wing.step[u] = step
+    if other.mark[u] == other.stamp[0] and reached + other.distance[u] < wing.best[0]:
+        wing.best[0], other.best[0] = reached + other.distance[u], reached + other.distance[u]
+        wing.best[1], other.best[1] = u, u
+
+
+@bare
+def _offer(wing: Wing, other: Wing, u: int, reached: int, step: int, count: int) -> Integer:
+    """As `_label`, and u is open; returns the number of open nodes."""
+    at = whole(wing.position[u])
+    if wing.mark[u] != wing.stamp[0]:
         at = count
         count += 1
-    search.distance[u] = reached
-    search.parent[u] = parent
-    _rise(search.heap, search.key, search.position, at, u, reached)
+    _label(wing, other, u, reached, step)
+    _rise(wing.heap, wing.key, wing.position, at, u, reached)
     return count
 
 
 @bare
-def _settle_free(net: Net, search: Search, v: int, width: int) -> Integer:
+def _settle_free(net: Net, wing: Wing, other: Wing, v: int, width: int) -> Integer:
     """Settle all that free arcs reach from v at the same distance, into `queue`; returns how many nodes."""
-    here = search.distance[v]
-    search.queue[0] = v
+    here = wing.distance[v]
+    wing.queue[0] = v
     head, tail = 0, 1
     while head < tail:
-        h = net.first[search.queue[head]]
+        h = net.first[wing.queue[head]]
         head += 1
         while h >= 0:
             u = net.target[h]
-            if net.room[h] >= width and _improves(search, u, here):
-                search.mark[u] = search.stamp[0]
-                search.distance[u] = here
-                search.parent[u] = h
-                search.queue[tail] = u
+            if net.room[h ^ wing.side] >= width and _improves(wing, u, here):
+                _label(wing, other, u, here, h ^ wing.side)
+                wing.queue[tail] = u
                 tail += 1
             h = net.following[h]
     return tail
 
 
 @bare
-def _offer_core(
-    ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask, v: int, count: int
-) -> Integer:
-    """Try the published core cells of node v, cheapest first; returns the number of open nodes."""
-    search, columns = scratch.search, scratch.columns
-    here = search.distance[v]
-    for q in range(prices.start[v], prices.start[v + 1]):
-        charge = columns.price[q]
-        if here + charge >= search.distance[ask.sink]:
-            break
-        capacity = columns.capacity[q]
-        if child.style & BY_CAPACITY:
-            charge = narrowed(charge, ask.need, capacity)
-        u, c = columns.target[q], columns.cell[q]
-        if (
-            capacity < ask.width
-            or here + charge >= search.distance[ask.sink]
-            or not _improves(search, u, here + charge)
-        ):
-            continue
-        i = u if u < ground.rows else v
-        if not bit(child.rows, i, c - i * ground.columns):
-            count = _offer(search, u, here + charge, -1 - c, count)
+def _try_cell(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, u: int, charge: int, count: int) -> Integer:
+    """Try to go on from v to u over their common cell, if it is published; returns the number of open nodes."""
+    ground, here = job.ground, wing.distance[v]
+    i, j = min(v, u), max(v, u) - ground.rows
+    c = i * ground.columns + j
+    capacity = ground.capacity[c, wing.side if i == v else 1 - wing.side]
+    if capacity < ask.width:
+        return count
+    if job.child.style & BY_CAPACITY:
+        charge = narrowed(charge, ask.need, capacity)
+    # what the other end has not settled is at least as far from it as its nearest open node
+    if here + charge + other.key[0] < wing.best[0] and _improves(wing, u, here + charge):
+        if not bit(job.child.rows, i, j):
+            return _offer(wing, other, u, here + charge, -1 - c, count)
     return count
 
 
 @bare
-def _offer_all(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask, v: int, count: int) -> Integer:
-    """Try all published candidates of node v; returns the number of open nodes."""
-    search = scratch.search
-    here = search.distance[v]
-    from_row = v < ground.rows
-    for other in range(ground.columns if from_row else ground.rows):
-        i, j = (v, other) if from_row else (other, v - ground.rows)
+def _offer_core(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
+    """Try the core cells of node v: those of the parents, then all, cheapest first; returns the number of open nodes."""
+    inherited, child = job.inherited, job.child
+    h = inherited.first[v]
+    while h >= 0:
+        count = _try_cell(job, ask, wing, other, v, whole(inherited.target[h]), inherited.price[h >> 1], count)
+        h = inherited.following[h]
+    prices, across = job.prices.core_price[child.snapshot], job.prices.core_across[child.snapshot]
+    beyond = wing.distance[v] + other.key[0]
+    for q in range(job.prices.start[v], job.prices.start[v + 1]):
+        if beyond + prices[q] + 1 >= wing.best[0]:
+            break
+        u = whole(across[q])
+        if not _improves(wing, u, wing.distance[v] + prices[q]):
+            continue
+        c = min(v, u) * job.ground.columns + max(v, u) - job.ground.rows
+        count = _try_cell(job, ask, wing, other, v, u, blurred(child, prices[q], c) + 1, count)
+    return count
+
+
+@bare
+def _offer_all(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
+    """Try all candidates of node v; returns the number of open nodes."""
+    ground = job.ground
+    for x in range(ground.columns if v < ground.rows else ground.rows):
+        u = ground.rows + x if v < ground.rows else x
+        i, j = min(v, u), max(v, u) - ground.rows
         c = i * ground.columns + j
-        capacity = ground.capacity[c, 0 if from_row else 1]
-        if ground.candidate[c] == 0 or capacity < ask.width or bit(child.rows, i, j):
-            continue
-        charge = decoding_price(prices, child, c, i, j)
-        if child.style & BY_CAPACITY:
-            charge = narrowed(charge, ask.need, capacity)
-        u = ground.rows + j if from_row else i
-        if here + charge < search.distance[ask.sink] and _improves(search, u, here + charge):
-            count = _offer(search, u, here + charge, -1 - c, count)
+        if ground.candidate[c] != 0:
+            count = _try_cell(job, ask, wing, other, v, u, decoding_price(job.prices, job.child, c, i, j), count)
     return count
 
 
 @bare
-def cheapest_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask) -> Integer:
-    """The cost of a cheapest path that has room for `ask.width`, INFINITE if there is none; `parent` holds it."""
-    search = scratch.search
-    search.stamp[0] += 1
-    search.mark[ask.sink] = search.stamp[0]
-    search.distance[ask.sink] = INFINITE
-    search.position[ask.sink] = 0
-    count = 1
-    search.heap[0], search.key[0] = ask.sink, INFINITE
-    count = _offer(search, ask.source, 0, -1, count)
-    while count > 0:
-        v, reached = search.heap[0], search.key[0]
-        if reached >= search.distance[ask.sink]:
-            break
-        count -= 1
-        _drop_first(search.heap, search.key, search.position, count)
-        if reached > search.distance[v]:
-            continue  # settled since, along free arcs
-        tail = _settle_free(scratch.net, search, v, ask.width)
-        for q in range(tail):
-            if ask.everywhere:
-                count = _offer_all(ground, prices, child, scratch, ask, search.queue[q], count)
-            else:
-                count = _offer_core(ground, prices, child, scratch, ask, search.queue[q], count)
-    return search.distance[ask.sink]
+def _offer_from(job: Job, ask: Ask, wing: Wing, other: Wing, settled: int, count: int) -> Integer:
+    """Go on from the nodes `queue[:settled]` over published cells; returns the number of open nodes."""
+    for q in range(settled):
+        v = whole(wing.queue[q])
+        if ask.everywhere:
+            count = _offer_all(job, ask, wing, other, v, count)
+        else:
+            count = _offer_core(job, ask, wing, other, v, count)
+    return count
+
+
+@bare
+def _go_on(job: Job, net: Net, ask: Ask, wing: Wing, other: Wing, count: int) -> Integer:
+    """Settle the nearest open node of one end, and what is as near; returns the number of open nodes."""
+    v, reached = whole(wing.heap[0]), wing.key[0]
+    count -= 1
+    _drop_first(wing.heap, wing.key, wing.position, count)
+    if reached > wing.distance[v]:
+        return count  # settled since, along free arcs
+    return _offer_from(job, ask, wing, other, _settle_free(net, wing, other, v, ask.width), count)
+
+
+@bare
+def _across(ground: Ground, net: Net, step: int, v: int) -> Integer:
+    """The other end of a step, a half-arc or a published cell, that begins or ends at node v."""
+    if step >= 0:
+        u = whole(net.target[step])
+        return u if u != v else whole(net.target[step ^ 1])
+    c = -1 - step
+    return ground.rows + c % ground.columns if v < ground.rows else c // ground.columns
+
+
+@bare
+def _join(ground: Ground, scratch: Scratch, ask: Ask) -> None:
+    """Write the steps of both ends as one path into `parent`."""
+    net, ahead, back, parent = scratch.net, scratch.ahead, scratch.back, scratch.search.parent
+    v = whole(ahead.best[1])
+    middle = v
+    # free arcs may have led the one end along the way of the other: they part at the last node that both reach so
+    while v != ask.sink:
+        v = _across(ground, net, whole(back.step[v]), v)
+        if ahead.mark[v] == ahead.stamp[0] and ahead.distance[v] + back.distance[v] == ahead.best[0]:
+            middle = v
+    v = middle
+    while v != ask.sink:
+        step = whole(back.step[v])
+        v = _across(ground, net, step, v)
+        parent[v] = step
+    v = middle
+    while v != ask.source:
+        parent[v] = ahead.step[v]
+        v = _across(ground, net, whole(ahead.step[v]), v)
+
+
+@bare
+def _begin(net: Net, wing: Wing, other: Wing, v: int, width: int) -> Integer:
+    """Begin at one end: settle what is free from there; returns how many nodes."""
+    wing.key[0] = 0
+    _label(wing, other, v, whole(0), whole(-1))
+    return _settle_free(net, wing, other, v, width)
+
+
+@bare
+def cheapest_path(job: Job, scratch: Scratch, ask: Ask) -> Integer:
+    """The cost of a cheapest path that has room for `ask.width`, INFINITE if there is none; `parent` holds it.
+
+    What is free from either end is settled before any published cell is tried: where both ends meet soon, most cells
+    are too dear to be tried.
+    """
+    net, ahead, back = scratch.net, scratch.ahead, scratch.back
+    ahead.stamp[0] += 1
+    back.stamp[0] += 1
+    ahead.best[0], back.best[0] = INFINITE, INFINITE
+    settled = _begin(net, ahead, back, ask.source, ask.width)
+    back_settled = _begin(net, back, ahead, ask.sink, ask.width)
+    if settled <= back_settled:
+        waiting = _offer_from(job, ask, ahead, back, settled, whole(0))
+        back_waiting = _offer_from(job, ask, back, ahead, back_settled, whole(0)) if waiting > 0 else whole(0)
+    else:
+        back_waiting = _offer_from(job, ask, back, ahead, back_settled, whole(0))
+        waiting = _offer_from(job, ask, ahead, back, settled, whole(0)) if back_waiting > 0 else whole(0)
+    while waiting > 0 and back_waiting > 0 and ahead.key[0] + back.key[0] < ahead.best[0]:
+        if waiting <= back_waiting:
+            waiting = _go_on(job, net, ask, ahead, back, waiting)
+        else:
+            back_waiting = _go_on(job, net, ask, back, ahead, back_waiting)
+    if ahead.best[0] < INFINITE:
+        _join(job.ground, scratch, ask)
+    return ahead.best[0]

@@ -7,14 +7,14 @@ import numpy as np
 from ..layout import INFINITE
 from .arcs import add_arc, build, find
 from .augment import empty_flow, finer, lacking, push, send
-from .bits import ONE
+from .bits import ONE, ZERO, lowest, position
 from .cheapest import cheapest_path
 from .compile import Truth, bare, whole
 from .decoding_price import BY_NEED, BY_WEIGHT, SINGLE, decoding_price
 from .hashing import mixed
 from .judge import asked
 from .ordering import sort_by_key
-from .records import Ask, Child, Columns, Ground, Needs, Prices, Scratch
+from .records import Ask, Child, Ground, Inherited, Job, Needs, Prices, Scratch
 from .spread import begin, has_reached, open_arcs, open_for, spread, start_at, wait
 
 _ORDER_SALT = np.uint64(0x5851F42D4C957F2D)
@@ -22,30 +22,24 @@ _TOP = np.uint64(2)
 
 
 @bare
-def price_columns(ground: Ground, prices: Prices, child: Child, columns: Columns) -> None:
-    """This child's prices of the core, sorted node by node.
-
-    The snapshot's order is nearly the child's, which insertion takes advantage of.
-    """
+def inherit(ground: Ground, prices: Prices, child: Child, inherited: Inherited) -> None:
+    """Chain the published core cells of the parents, which cost this child less than the snapshot says."""
     for v in range(ground.rows + ground.columns):
-        first = prices.start[v]
-        side = 0 if v < ground.rows else 1
-        for q in range(first, prices.start[v + 1]):
-            c = prices.order[child.snapshot, q]
-            i = c // ground.columns
-            j = c - i * ground.columns
-            price = decoding_price(prices, child, c, i, j)
-            at = q
-            while at > first and columns.price[at - 1] > price:
-                columns.price[at] = columns.price[at - 1]
-                columns.cell[at] = columns.cell[at - 1]
-                at -= 1
-            columns.price[at] = price
-            columns.cell[at] = c
-        for q in range(first, prices.start[v + 1]):
-            c = columns.cell[q]
-            columns.capacity[q] = ground.capacity[c, side]
-            columns.target[q] = ground.rows + c % ground.columns if side == 0 else c // ground.columns
+        inherited.first[v] = -1
+    size = 0
+    for i in range(ground.rows):
+        for w in range(child.rows.shape[1]):
+            word = (child.first[i, w] | child.second[i, w]) & prices.core[i, w] & ~child.rows[i, w]
+            while word != ZERO:
+                single = lowest(word)
+                word ^= single
+                j = w * 64 + position(single)
+                inherited.price[size] = decoding_price(prices, child, i * ground.columns + j, i, j)
+                inherited.target[2 * size], inherited.target[2 * size + 1] = ground.rows + j, i
+                inherited.following[2 * size] = inherited.first[i]
+                inherited.following[2 * size + 1] = inherited.first[ground.rows + j]
+                inherited.first[i], inherited.first[ground.rows + j] = 2 * size, 2 * size + 1
+                size += 1
 
 
 @bare
@@ -86,20 +80,19 @@ def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, 
 
 
 @bare
-def _find_path(ground: Ground, prices: Prices, child: Child, scratch: Scratch, ask: Ask) -> Truth:
+def _find_path(job: Job, scratch: Scratch, ask: Ask) -> Truth:
     """A cheapest path: a wide one first if the child's style says so, over all candidates if the core has none."""
-    if child.style & SINGLE:
+    if job.child.style & SINGLE:
         wide = Ask(ask.source, ask.sink, ask.need, ask.need, False)
-        if cheapest_path(ground, prices, child, scratch, wide) < INFINITE:
+        if cheapest_path(job, scratch, wide) < INFINITE:
             return True
-    if cheapest_path(ground, prices, child, scratch, ask) < INFINITE:
+    if cheapest_path(job, scratch, ask) < INFINITE:
         return True
-    anywhere = Ask(ask.source, ask.sink, ask.need, ask.width, True)
-    return cheapest_path(ground, prices, child, scratch, anywhere) < INFINITE
+    return cheapest_path(job, scratch, Ask(ask.source, ask.sink, ask.need, ask.width, True)) < INFINITE
 
 
 @bare
-def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: Scratch, t: int) -> bool:
+def _lead(job: Job, needs: Needs, scratch: Scratch, t: int) -> bool:
     """Cover requirement t; False where that is not possible at all."""
     net, search = scratch.net, scratch.search
     source, sink, left = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
@@ -107,14 +100,14 @@ def _lead(ground: Ground, needs: Needs, prices: Prices, child: Child, scratch: S
     empty_flow(net, own)
     if lacking(net, search, source, sink, left) == 0:
         left = send(net, search, source, sink, left, finer(left))
-    if left > 0 and child.style & SINGLE:
+    if left > 0 and job.child.style & SINGLE:
         empty_flow(net, own)
         left = needs.need[t]
     while left > 0:
         ask = Ask(source, sink, left, whole(1), False)
-        if not _find_path(ground, prices, child, scratch, ask):
+        if not _find_path(job, scratch, ask):
             return False
-        suppress_path(ground, needs, child, scratch, ask)
+        suppress_path(job.ground, needs, job.child, scratch, ask)
         left -= push(net, search, source, sink, left)
         # searches for free paths are much cheaper than those for cheapest ones
         left = send(net, search, source, sink, left, finer(left))
@@ -127,7 +120,7 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
     net, flood = scratch.net, scratch.flood
     build(ground, net, child.rows)
     order_requirements(ground, needs, child, scratch)
-    price_columns(ground, prices, child, scratch.columns)
+    inherit(ground, prices, child, scratch.inherited)
     begin(flood)
     waiting = 0
     for t in range(needs.cell.shape[0]):
@@ -138,10 +131,11 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
             waiting = wait(flood, needs.source[t], waiting)
     open_arcs(needs, net, flood)
     spread(net, flood, waiting)
+    job = Job(ground, prices, child, scratch.inherited)
     for x in range(needs.cell.shape[0]):
         t = scratch.lists.item[x]
         if needs.need[t] <= 0 or has_reached(flood, needs.sink[t], t):
             continue
-        if not _lead(ground, needs, prices, child, scratch, t):
+        if not _lead(job, needs, scratch, t):
             return False
     return True

@@ -29,6 +29,14 @@ LARGE_NEED = 1 << 52
 
 
 @bare
+def blurred(child: Child, price: int, c: int) -> Integer:
+    """The price of cell c with this child's noise, if its style has any."""
+    if child.style & BLUR:
+        return price + ((price * ((MOST_BLUR * small_share(child.seed, c)) >> 10)) >> 10)
+    return price
+
+
+@bare
 def decoding_price(prices: Prices, child: Child, c: int, i: int, j: int) -> Integer:
     """What suppressing cell c = (i, j) costs; at least 1, so that of equally cheap paths a shorter one is taken."""
     price = prices.price[child.snapshot, c]
@@ -37,9 +45,7 @@ def decoding_price(prices: Prices, child: Child, c: int, i: int, j: int) -> Inte
         price = (price * SHARED) >> 10
     elif one or other:
         price = (price * ONE_PARENT) >> 10
-    if child.style & BLUR:
-        price += (price * ((MOST_BLUR * small_share(child.seed, c)) >> 10)) >> 10
-    return price + 1
+    return blurred(child, price, c) + 1
 
 
 @bare

@@ -49,14 +49,17 @@ class Needs(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Decoding prices int64[S, n]; the core's half-arcs of node v are entries `start[v]..start[v + 1]`.
+    """Decoding prices int64[S, n], and the core: its bits, and its half-arcs by rising price within a node.
 
-    `order` int32[S, H] lists the cells of each node's core half-arcs by rising price.
+    Entries `start[v]..start[v + 1]` of `core_price` int64[S, H] and `core_across` int32[S, H] are the prices of the core
+    cells of node v and the nodes at their other ends.
     """
 
     price: Int64
+    core: Bits
     start: Int32
-    order: Int32
+    core_price: Int64
+    core_across: Int32
 
 
 class Net(NamedTuple):
@@ -77,11 +80,11 @@ class Net(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Room for searches over nodes: `mark[v] == stamp[0]` says that v was reached, `parent[v]` over which half-arc.
+    """Room for searches over suppressed cells, from both ends: `mark[v]` is the stamp, or minus it, where v was reached.
 
-    Below zero, `parent` is -1 - cell of a published cell.  `back_queue` and `onward` serve searches from the sink, `side`
-    int64[2] says which end of a search that failed could not go on.  `heap` holds the open nodes of a cheapest path with
-    their distances in `key`; node v stands at `position[v]`.
+    `parent[v]` is the half-arc over which the source's end reached v, `onward[v]` the one that leads to the sink's end.
+    `side` int64[2] says how many nodes the end had reached that could not go on.  A path that is found stands in
+    `parent`; there, -1 - c is a published cell c.
     """
 
     parent: Int32
@@ -90,11 +93,27 @@ class Search(NamedTuple):
     queue: Int32
     back_queue: Int32
     side: Int64
+    stamp: Int64
+
+
+class Wing(NamedTuple):
+    """One end of a search for a cheapest path: `side` 0 leads from the source along the flow, 1 from the sink against it.
+
+    `mark[v] == stamp[0]` says that v was reached, `distance[v]` far, the last `step[v]` being a half-arc or -1 - cell.
+    `heap` holds the open nodes with their distances in `key`; node v stands at `position[v]`.  `best` int64[2] is the
+    length of the best path of both ends together, and where they meet.
+    """
+
+    side: int
+    step: Int32
+    mark: Int64
+    queue: Int32
     distance: Int64
     heap: Int32
     key: Int64
     position: Int32
     stamp: Int64
+    best: Int64
 
 
 class Flood(NamedTuple):
@@ -106,13 +125,13 @@ class Flood(NamedTuple):
     queued: Bytes
 
 
-class Columns(NamedTuple):
-    """One child's core half-arcs: cell, where it leads, what it costs and carries; by rising price within a node."""
+class Inherited(NamedTuple):
+    """The published core cells of one child's parents with their prices, chained like those of `Net`."""
 
-    cell: Int32
+    first: Int32
+    following: Int32
     target: Int32
     price: Int64
-    capacity: Int64
 
 
 class Lists(NamedTuple):
@@ -142,8 +161,10 @@ class Scratch(NamedTuple):
 
     net: Net
     search: Search
+    ahead: Wing
+    back: Wing
     flood: Flood
-    columns: Columns
+    inherited: Inherited
     lists: Lists
     witnesses: Witnesses
 
@@ -168,6 +189,15 @@ class Children(NamedTuple):
     seed: NDArray[np.uint64]
     style: Int32
     snapshot: Int32
+
+
+class Job(NamedTuple):
+    """What the searches of one child work with."""
+
+    ground: Ground
+    prices: Prices
+    child: Child
+    inherited: Inherited
 
 
 class Ask(NamedTuple):
