@@ -11,15 +11,15 @@ ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import numpy as np
-from gpuga.kernels import INFINITE, Plane, Tasks, get_backend
-backend = get_backend("cpu")
+from gpuga.kernels import INFINITE, Plane, Tasks, pack, two_way
 rows, columns = {shape}
 down = np.arange(rows * columns).reshape(rows, columns) + 5
 plane = Plane.of(np.full((rows, columns), INFINITE), down)
-safe = backend.safe(np.ones((65, rows * columns), bool), plane, Tasks.of([0, 1], [1, -1], [2, 2]))
-print(safe.all())
-from gpuga.kernels import cpu_backend
-print(sum(cpu_backend._safe.stats.cache_misses.values()))
+primary = np.arange(rows * columns) < 2
+tasks = Tasks.of([0, 1], [1, -1], [2, 2])
+work = two_way.TwoWayCpu(plane, tasks, np.ones(rows * columns, np.int64), primary, ~primary)
+print(work.safe(pack(np.ones((65, rows * columns), bool), columns)).all())
+print(sum(two_way._safe.stats.cache_misses.values()))
 """
 
 

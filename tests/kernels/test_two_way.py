@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Patterns, Plane, Tasks, get_backend
+from gpuga.kernels import INFINITE, Patterns, Plane, Tasks
 from gpuga.kernels.layout import pack, unpack
 from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE, TwoWayCpu
 
 from .instances import PlaneCase, random_plane
+from .oracle import covered as verdicts_of
+from .oracle import without_redundant
 
-ORACLE = get_backend("numpy")
-EXACT = get_backend("cpu")
 Bools = NDArray[np.bool_]
 
 
@@ -51,7 +51,7 @@ def wide_plane(rng: np.random.Generator, tasks: int) -> PlaneCase:
 
 
 def verdicts(case: PlaneCase, patterns: Bools) -> Bools:
-    return EXACT.safe(patterns, case.plane, case.tasks)
+    return verdicts_of(patterns, case.plane, case.tasks)
 
 
 def packed(case: PlaneCase, patterns: Bools) -> Patterns:
@@ -74,7 +74,7 @@ def test_safe_says_what_the_oracle_says(seed: int) -> None:
     case = random_plane(rng)
     patterns = case.patterns | case.primary
     found = engine(case).safe(packed(case, patterns))
-    np.testing.assert_array_equal(found, ORACLE.safe(patterns, case.plane, case.tasks).all(axis=1))
+    np.testing.assert_array_equal(found, verdicts(case, patterns).all(axis=1))
 
 
 @pytest.mark.parametrize("tasks", [1, 63, 64, 65, 130, 400])
@@ -132,8 +132,8 @@ def test_seed_0_cleans_exactly_by_weight(seed: int) -> None:
     case = random_plane(rng, [(1, 4), (3, 3), (4, 5), (5, 7)][seed % 4], count=3)
     patterns = case.patterns | case.primary
     found = engine(case).clean(packed(case, patterns), np.zeros(len(patterns), np.uint64))
-    expected = ORACLE.remove_redundant(patterns, case.plane, case.tasks, case.weights, case.primary)
-    np.testing.assert_array_equal(unpack(found), ORACLE.unpack(expected))
+    expected = without_redundant(patterns, case.plane, case.tasks, case.weights, case.primary)
+    np.testing.assert_array_equal(unpack(found), expected)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -15,11 +15,8 @@ HEADER = "kernel,architecture,threads per block,registers,static shared bytes,sp
 
 # Registers per thread that a kernel may use on any architecture.
 REGISTERS = {
-    "union": 64, "line_totals": 48, "line_reach": 56, "quick_unsafe": 72, "circuits_whole": 48,
-    "count_suppressed": 40, "unite": 48,
-    "build_networks": 120, "slice_lanes": 64, "screen": 96, "spread_verdicts": 40, "decide": 80, "first_witnesses": 88,
-    "remove_redundant": 104, "swap_gains": 56, "rectangles": 72, "paths": 128, "boxes": 168, "box_costs": 168,
-    "dual_step": 48, "primal_step": 56, "line_rooms": 64, "tighten": 64, "rare_weights": 64, "random": 40,
+    "union": 64, "box_costs": 168, "dual_step": 48, "primal_step": 56, "line_rooms": 64, "tighten": 64,
+    "rare_weights": 64,
 }  # fmt: skip
 SHARED = 16
 

@@ -46,24 +46,14 @@ BUGS = [
         "            t += step\n        cuda.syncthreads()\n", "            t += step\n", "union", "union",
     ),
     Bug(
-        "missing barrier before the verdict on a cell is read", "cuda_kernels.py",
-        "            t += cuda.blockDim.x\n        cuda.syncthreads()\n        if failed",
-        "            t += cuda.blockDim.x\n        if failed",
-        "remove_redundant", "remove_redundant",
-    ),
-    Bug(
         "lost atomic on the use counts", "cuda_kernels.py", "cuda.atomic.add(uses, (p, cell[e]), 1)",
         "uses[p, cell[e]] += 1", "union", "union",
-    ),
-    Bug(
-        "lost atomic on the line counts", "cuda_kernels.py", "cuda.atomic.add(counts, (p, cell_line[q]), 1)",
-        "counts[p, cell_line[q]] += 1", "line_totals", "line_totals",
     ),
     Bug(
         "lost atomic on the shared cost", "cuda_kernels.py", "cuda.atomic.add(total, 0, cost)", "total[0] += cost",
         "union", "union",
     ),
-    Bug("wrong shift", "logic/bits.py", "np.uint64(j & 63)", "np.uint64(j & 31)", "circuits_whole", "circuits_whole"),
+    Bug("wrong shift", "logic/bits.py", "np.uint64(j & 63)", "np.uint64(j & 31)", "tighten", "unpick"),
     Bug(
         "off by one at a word boundary", "logic/circuits.py", "min(columns, w * 64 + 64)", "min(columns, w * 64 + 63)",
         "union", "union",
@@ -72,13 +62,30 @@ BUGS = [
         "one word too many", "cuda_kernels.py", "while w < base.shape[0] * base.shape[1]:",
         "while w <= base.shape[0] * base.shape[1]:", "union", "union",
     ),
-    Bug("no way back for flow", "logic/flow.py", "        room[twin[h]] += amount\n", "", "decide", "safe"),
-    Bug("a cell protects itself", "logic/flow.py", "or e == own or", "or", "screen", "reachability"),
     Bug(
-        "the last group of patterns taken as full", "cuda_kernels.py", "min(bits.shape[0], g * 64 + 64), i, w)",
-        "g * 64 + 64, i, w)", "unite", "reachability",
+        "missing barrier between filling a histogram and reading it", "cuda_kernels.py",
+        "            cell += cuda.blockDim.x\n        cuda.syncthreads()\n", "            cell += cuda.blockDim.x\n",
+        "rare_weights", "rare_weights",
     ),
-    Bug("a round of the random numbers left out", "logic/philox.py", "range(10)", "range(9)", "random", "random"),
+    Bug(
+        "lost atomic on a histogram", "cuda_kernels.py", "cuda.atomic.add(histogram, (job, at), count[cell])",
+        "histogram[job, at] += count[cell]", "rare_weights", "rare_weights",
+    ),
+    Bug(
+        "one cell too many", "cuda_kernels.py", "while x < fall.shape[0] * cells:", "while x <= fall.shape[0] * cells:",
+        "tighten", "unpick",
+    ),
+    Bug(
+        "narrower intervals are not counted", "cuda_kernels.py", "cuda.atomic.add(changed, 0, 1)",
+        "cuda.atomic.add(changed, 0, 0)", "tighten", "unpick",
+    ),
+    Bug(
+        "a pattern that keeps what the order before it suppressed", "cuda_kernels.py",
+        "hidden[slot, cell] = pattern[cell]", "hidden[slot, cell] |= pattern[cell]", "box_costs", "box_costs",
+    ),
+    Bug("a cell that is never paid for", "logic/boxes.py", "hidden[place[at]] = 1", "hidden[place[at]] = 0",
+        "box_costs", "box_costs"),
+    Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
 
 
