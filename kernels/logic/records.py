@@ -98,7 +98,7 @@ class Search(NamedTuple):
 
 
 class Wing(NamedTuple):
-    """One end of a search for a cheapest path: `side` 0 goes from the source along the flow, 1 from the sink against it.
+    """One end of a search for a cheapest path: `side` 0 begins at the source, 1 at the sink, against the flow.
 
     `mark[v] == stamp[0]` says that v was reached, `distance[v]` far, the last `step[v]` being a half-arc or -1 - cell.
     `heap` holds the open nodes with their distances in `key`; node v stands at `position[v]`.  `best` int64[2] is the
