@@ -125,7 +125,7 @@ def scratch_of(ground: Ground, needs: Needs) -> Scratch:
         ),
         Search(
             room(np.int32, nodes), room(np.int32, nodes), room(np.int64, nodes), room(np.int32, nodes),
-            room(np.int32, nodes), room(np.int64, 2), room(np.int64, 1),
+            room(np.int32, nodes), room(np.int64, 2), room(np.int64, 2), room(np.int64, 1),
         ),
         wing(0),
         wing(1),

@@ -33,13 +33,16 @@ def _expand(net: Net, search: Search, v: int, width: int, tail: int) -> tuple[in
     while h >= 0:
         u = net.target[h]
         mark = search.mark[u]
-        if mark != stamp and net.room[h] >= width:
-            search.parent[u] = h
-            if mark == -stamp:
-                return tail, u
-            search.mark[u] = stamp
-            search.queue[tail] = u
-            tail += 1
+        if mark != stamp:
+            if net.room[h] >= width:
+                search.parent[u] = h
+                if mark == -stamp:
+                    return tail, u
+                search.mark[u] = stamp
+                search.queue[tail] = u
+                tail += 1
+            else:
+                search.refused[0] = max(search.refused[0], net.room[h])
         h = net.following[h]
     return tail, whole(-1)
 
@@ -52,13 +55,16 @@ def _expand_back(net: Net, search: Search, v: int, width: int, tail: int) -> tup
     while h >= 0:
         u = net.target[h]
         mark = search.mark[u]
-        if mark != -stamp and net.room[h ^ 1] >= width:
-            search.onward[u] = h ^ 1
-            if mark == stamp:
-                return tail, u
-            search.mark[u] = -stamp
-            search.back_queue[tail] = u
-            tail += 1
+        if mark != -stamp:
+            if net.room[h ^ 1] >= width:
+                search.onward[u] = h ^ 1
+                if mark == stamp:
+                    return tail, u
+                search.mark[u] = -stamp
+                search.back_queue[tail] = u
+                tail += 1
+            else:
+                search.refused[1] = max(search.refused[1], net.room[h ^ 1])
         h = net.following[h]
     return tail, whole(-1)
 
@@ -67,16 +73,17 @@ def _expand_back(net: Net, search: Search, v: int, width: int, tail: int) -> tup
 def wide_path(net: Net, search: Search, source: int, sink: int, width: int) -> bool:
     """Whether a path with room for `width` leads from source to sink; `parent` holds it.
 
-    The search goes on from both ends, where fewer nodes wait.  If one end cannot go on, its nodes are one side of a cut:
-    those of the source (`mark` is the stamp) in `queue[:side[0]]`, or those of the sink (`mark` is minus the stamp) in
-    `back_queue[:side[1]]`; the other size is 0.
+    The search goes on from both ends, where fewer nodes wait.  If one end cannot go on, its nodes are one side of a
+    cut: those of the source (`mark` is the stamp) in `queue[:side[0]]`, or those of the sink (`mark` is minus the
+    stamp) in `back_queue[:side[1]]`; the other size is 0.  No path is wider than what that end `refused` as too narrow.
     """
     search.stamp[0] += 1
     search.mark[source] = search.stamp[0]
     search.mark[sink] = -search.stamp[0]
     search.queue[0] = source
     search.back_queue[0] = sink
-    head, tail, back_head, back_tail = 0, 1, 0, 1
+    search.refused[0], search.refused[1] = 0, 0
+    head, tail, back_head, back_tail = whole(0), whole(1), whole(0), whole(1)
     while head < tail and back_head < back_tail:
         if tail - head <= back_tail - back_head:
             tail, met = _expand(net, search, whole(search.queue[head]), width, tail)
@@ -136,22 +143,23 @@ def lacking(net: Net, search: Search, source: int, sink: int, need: int) -> Inte
 
 @bare
 def finer(width: int) -> int:
-    """The next narrower width: an eighth, then single units."""
-    return width // 8 if width > 4096 else 1
+    """The next narrower width: half of it, which takes fewer searches than larger steps."""
+    return max(width >> 1, 1)
 
 
 @bare
 def send(net: Net, search: Search, source: int, sink: int, left: int, width: int) -> Integer:
     """Send up to `left` units, along paths of at least `width` first; returns what could not be sent.
 
-    The last searches, at one unit, make the answer exact.
+    If some could not, no path at all is left, and the search says why: the answer is exact.
     """
     while left > 0:
         width = min(width, left)
         if wide_path(net, search, source, sink, width):
             left -= push(net, search, source, sink, left)
-        elif width <= 1:
+            continue
+        widest = search.refused[0] if search.side[0] > 0 else search.refused[1]
+        if widest == 0:
             break
-        else:
-            width = finer(width)
+        width = min(widest, finer(width))
     return left

@@ -86,7 +86,7 @@ def _settle_free(net: Net, wing: Wing, other: Wing, v: int, width: int) -> Integ
         h = net.first[wing.queue[head]]
         head += 1
         while h >= 0:
-            u = net.target[h]
+            u = whole(net.target[h])
             if net.room[h ^ wing.side] >= width and _improves(wing, u, here):
                 _label(wing, other, u, here, h ^ wing.side)
                 wing.queue[tail] = u
@@ -107,15 +107,15 @@ def _try_cell(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, u: int, charg
     if job.child.style & BY_CAPACITY:
         charge = narrowed(charge, ask.need, capacity)
     # what the other end has not settled is at least as far from it as its nearest open node
-    if here + charge + other.key[0] < wing.best[0] and _improves(wing, u, here + charge):
-        if not bit(job.child.rows, i, j):
-            return _offer(wing, other, u, here + charge, -1 - c, count)
+    cheap = here + charge + other.key[0] < wing.best[0]
+    if cheap and _improves(wing, u, here + charge) and not bit(job.child.rows, i, j):
+        return _offer(wing, other, u, here + charge, -1 - c, count)
     return count
 
 
 @bare
 def _offer_core(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
-    """Try the core cells of node v: those of the parents, then all, cheapest first; returns the number of open nodes."""
+    """Try the core cells of node v, those of the parents, then all by price; returns the number of open nodes."""
     inherited, child = job.inherited, job.child
     h = inherited.first[v]
     while h >= 0:

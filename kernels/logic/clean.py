@@ -7,7 +7,7 @@ import numpy as np
 from ..layout import Bits
 from .arcs import build, close_arc, find, open_arc
 from .bits import ONE, ZERO, bit
-from .compile import Integer, bare
+from .compile import Integer, bare, whole
 from .hashing import mixed
 from .judge import asked
 from .ordering import sort_by_key
@@ -25,16 +25,16 @@ def _find_covered(needs: Needs, scratch: Scratch) -> None:
     state, flood = scratch.witnesses.state, scratch.flood
     begin_witnesses(scratch.net, scratch.witnesses)
     begin(flood)
-    waiting = 0
+    waiting = whole(0)
     for t in range(needs.cell.shape[0]):
         state[t] = ASKED if needs.need[t] > 0 and asked(needs, scratch.net, t) else NOT_ASKED
         if state[t] == ASKED:
             start_at(flood, needs.source[t], t)
-            waiting = wait(flood, needs.source[t], waiting)
+            waiting = wait(flood, whole(needs.source[t]), waiting)
     open_arcs(needs, scratch.net, flood)
     spread(scratch.net, flood, waiting)
     for t in range(needs.cell.shape[0]):
-        if state[t] == ASKED and not has_reached(flood, needs.sink[t], t) and not show(needs, scratch, t):
+        if state[t] == ASKED and not has_reached(flood, whole(needs.sink[t]), t) and not show(needs, scratch, t):
             state[t] = NOT_ASKED
 
 
@@ -57,7 +57,7 @@ def _keep_ends(needs: Needs, scratch: Scratch, v: int, waiting: int) -> Integer:
         h = net.first[v]
         while h >= 0 and total < need:
             if h >> 1 != own and total < min(need, net.capacity[h ^ end]):
-                waiting = keep(needs, scratch, h >> 1, waiting)
+                waiting = keep(needs, scratch, whole(h >> 1), waiting)
             h = net.following[h]
     return waiting
 
@@ -67,11 +67,11 @@ def _first_kept(ground: Ground, needs: Needs, scratch: Scratch) -> None:
     """Keep what need not be tried: forced cells, cells of requirements, and what the ends of requirements need."""
     net, flood, witnesses = scratch.net, scratch.flood, scratch.witnesses
     begin(flood)
-    waiting = 0
+    waiting = whole(0)
     for t in range(needs.cell.shape[0]):
         if witnesses.state[t] == ASKED:
             start_at(flood, needs.source[t], t)
-            waiting = wait(flood, needs.source[t], waiting)
+            waiting = wait(flood, whole(needs.source[t]), waiting)
     for e in range(net.size[0]):
         c = net.cell[e]
         i = c // ground.columns
@@ -93,9 +93,9 @@ def _prepare(ground: Ground, needs: Needs, scratch: Scratch) -> None:
     _find_covered(needs, scratch)
     _first_kept(ground, needs, scratch)
     for t in range(needs.cell.shape[0]):
-        if scratch.witnesses.state[t] == ASKED and not has_reached(scratch.flood, needs.sink[t], t):
-            if scratch.witnesses.length[t] == 0:
-                show(needs, scratch, t)
+        unknown = scratch.witnesses.state[t] == ASKED and scratch.witnesses.length[t] == 0
+        if unknown and not has_reached(scratch.flood, whole(needs.sink[t]), t):
+            show(needs, scratch, t)
 
 
 @bare
@@ -109,7 +109,7 @@ def _stay_covered(ground: Ground, needs: Needs, scratch: Scratch, e: int) -> boo
             if word >> np.uint64(b) == ZERO or (word >> np.uint64(b)) & ONE == ZERO:
                 continue
             t = 64 * w + b
-            if has_reached(scratch.flood, needs.sink[t], t):
+            if has_reached(scratch.flood, whole(needs.sink[t]), t):
                 forget(net, witnesses, t)
             elif not show_without(needs, scratch, t, e, capacity):
                 return False
@@ -120,13 +120,13 @@ def _stay_covered(ground: Ground, needs: Needs, scratch: Scratch, e: int) -> boo
 def _order_cells(ground: Ground, scratch: Scratch, seed: np.uint64) -> Integer:
     """The arcs that are not kept, heaviest first, into `item`; returns how many."""
     net, lists = scratch.net, scratch.lists
-    count = 0
+    count = whole(0)
     for e in range(net.size[0]):
         if scratch.witnesses.kept[e] == 0:
             c = net.cell[e]
             weight = ground.weights[c]
             if seed != ZERO:
-                weight = weight * 1024 - weight * ((_BLUR * np.int64(mixed(seed, c) >> np.uint64(54))) >> 10)
+                weight = weight * 1024 - weight * ((_BLUR * np.int64(mixed(seed, whole(c)) >> np.uint64(54))) >> 10)
             lists.item[count] = e
             lists.key[count] = -weight
             count += 1
@@ -142,16 +142,16 @@ def clean_pattern(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits, se
     _prepare(ground, needs, scratch)
     count = _order_cells(ground, scratch, seed)
     for x in range(count):
-        e = scratch.lists.item[x]
+        e = whole(scratch.lists.item[x])
         if scratch.witnesses.kept[e] != 0:
             continue
         close_arc(net, e)
         if not _stay_covered(ground, needs, scratch, e):
             open_arc(ground, net, e)
-            spread(net, scratch.flood, keep(needs, scratch, e, 0))
+            spread(net, scratch.flood, keep(needs, scratch, e, whole(0)))
             continue
         i = net.cell[e] // ground.columns
         j = net.cell[e] - i * ground.columns
         rows[i, j >> 6] &= ~(ONE << np.uint64(j & 63))
-        waiting = _keep_ends(needs, scratch, i, 0)
+        waiting = _keep_ends(needs, scratch, whole(i), whole(0))
         spread(net, scratch.flood, _keep_ends(needs, scratch, ground.rows + j, waiting))

@@ -61,7 +61,7 @@ def order_requirements(ground: Ground, needs: Needs, child: Child, scratch: Scra
 def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, ask: Ask) -> None:
     """Suppress the published cells of the path that `parent` holds; requirements spread over them."""
     net, search = scratch.net, scratch.search
-    waiting = 0
+    waiting = whole(0)
     v = ask.sink
     while v != ask.source:
         h = search.parent[v]
@@ -71,8 +71,8 @@ def suppress_path(ground: Ground, needs: Needs, child: Child, scratch: Scratch, 
             child.rows[i, j >> 6] |= ONE << np.uint64(j & 63)
             e = add_arc(ground, net, i, j)
             open_for(needs, net, scratch.flood, e)
-            waiting = wait(scratch.flood, i, waiting)
-            waiting = wait(scratch.flood, ground.rows + j, waiting)
+            waiting = wait(scratch.flood, whole(i), waiting)
+            waiting = wait(scratch.flood, whole(ground.rows + j), waiting)
             h = 2 * e if v >= ground.rows else 2 * e + 1
             search.parent[v] = h
         v = net.target[h ^ 1]
@@ -122,19 +122,19 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
     order_requirements(ground, needs, child, scratch)
     inherit(ground, prices, child, scratch.inherited)
     begin(flood)
-    waiting = 0
+    waiting = whole(0)
     for t in range(needs.cell.shape[0]):
         if needs.need[t] > 0:
             if not asked(needs, net, t):
                 return False
             start_at(flood, needs.source[t], t)
-            waiting = wait(flood, needs.source[t], waiting)
+            waiting = wait(flood, whole(needs.source[t]), waiting)
     open_arcs(needs, net, flood)
     spread(net, flood, waiting)
     job = Job(ground, prices, child, scratch.inherited)
     for x in range(needs.cell.shape[0]):
-        t = scratch.lists.item[x]
-        if needs.need[t] <= 0 or has_reached(flood, needs.sink[t], t):
+        t = whole(scratch.lists.item[x])
+        if needs.need[t] <= 0 or has_reached(flood, whole(needs.sink[t]), t):
             continue
         if not _lead(job, needs, scratch, t):
             return False

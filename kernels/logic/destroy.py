@@ -32,7 +32,7 @@ def _publish(ground: Ground, rows: Bits, c: int) -> Integer:
 @bare
 def _secondary(ground: Ground, scratch: Scratch) -> Integer:
     """The arcs of secondary cells into `item`; returns how many."""
-    count = 0
+    count = whole(0)
     for e in range(scratch.net.size[0]):
         c = scratch.net.cell[e]
         i = c // ground.columns
@@ -51,10 +51,10 @@ def _along_line(ground: Ground, scratch: Scratch, rows: Bits, v: int, seed: np.u
         scratch.lists.item[size] = h >> 1
         size += 1
         h = net.following[h]
-    begin, taken = below(seed, 2, size), 0
+    begin, taken = below(seed, whole(2), size), 0
     for x in range(size):
         if taken < most:
-            taken += _publish(ground, rows, net.cell[scratch.lists.item[(begin + x) % size]])
+            taken += _publish(ground, rows, whole(net.cell[scratch.lists.item[(begin + x) % size]]))
 
 
 @bare
@@ -62,10 +62,10 @@ def _walk(ground: Ground, scratch: Scratch, rows: Bits, e: int, seed: np.uint64,
     """Walk from cell to cell over common lines and publish what is met."""
     net, taken = scratch.net, 0
     for step in range(4 * most):
-        taken += _publish(ground, rows, net.cell[e])
+        taken += _publish(ground, rows, whole(net.cell[e]))
         if taken >= most:
             return
-        v = net.target[2 * e + below(seed, _DRAWS + 2 * step, 2)]
+        v = net.target[2 * e + below(seed, _DRAWS + 2 * step, whole(2))]
         degree = 0
         h = net.first[v]
         while h >= 0:
@@ -86,13 +86,13 @@ def _along_flow(
     if needs.need[t] <= 0 or not asked(needs, net, t):
         return 0
     empty_flow(net, find(net, needs.cell[t]))
-    send(net, scratch.search, needs.source[t], needs.sink[t], needs.need[t], needs.need[t])
+    send(net, scratch.search, whole(needs.source[t]), whole(needs.sink[t]), needs.need[t], needs.need[t])
     own = find(net, needs.cell[t])
-    begin, taken = below(seed, 3, net.size[0]), 0
+    begin, taken = below(seed, whole(3), net.size[0]), 0
     for x in range(net.size[0]):
         e = (begin + x) % net.size[0]
         if taken < most and e != own and net.room[2 * e] != net.capacity[2 * e]:
-            taken += _publish(ground, rows, net.cell[e])
+            taken += _publish(ground, rows, whole(net.cell[e]))
     return taken
 
 
@@ -104,16 +104,16 @@ def destroy_pattern(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits, 
     count = _secondary(ground, scratch)
     if count == 0 or strength <= 0:
         return
-    way, e = below(seed, 0, 4), whole(item[below(seed, 1, count)])
+    way, e = below(seed, whole(0), whole(4)), whole(item[below(seed, whole(1), count)])
     if way == LINE:
-        _along_line(ground, scratch, rows, net.target[2 * e + below(seed, 4, 2)], seed, strength)
+        _along_line(ground, scratch, rows, net.target[2 * e + below(seed, whole(4), whole(2))], seed, strength)
         return
     if way == WALK:
         _walk(ground, scratch, rows, e, seed, strength)
         return
     requirements = needs.cell.shape[0]
     if way == FLOW and requirements > 0:
-        t = below(seed, 5, requirements)
+        t = below(seed, whole(5), requirements)
         if _along_flow(ground, needs, scratch, rows, t, seed, strength) > 0:
             return
     for x in range(min(strength, count)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..layout import Bits
 from .arcs import build, find
 from .augment import empty_flow, finer, lacking, send
-from .compile import Truth, bare
+from .compile import Truth, bare, whole
 from .records import Ground, Needs, Net, Scratch, Search
 from .spread import begin, has_reached, open_arcs, spread, start_at, wait
 
@@ -14,7 +14,7 @@ from .spread import begin, has_reached, open_arcs, spread, start_at, wait
 def covered(needs: Needs, net: Net, search: Search, t: int) -> Truth:
     """Whether requirement t, which no single path covers, is covered by several; the flow stays in `room`."""
     empty_flow(net, find(net, needs.cell[t]))
-    source, sink, need = needs.source[t], needs.sink[t], needs.need[t]
+    source, sink, need = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
     if lacking(net, search, source, sink, need) > 0:
         return False
     return send(net, search, source, sink, need, finer(need)) == 0
@@ -32,18 +32,18 @@ def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
     net, flood = scratch.net, scratch.flood
     build(ground, net, rows)
     begin(flood)
-    waiting = 0
+    waiting = whole(0)
     for t in range(needs.cell.shape[0]):
         if needs.need[t] > 0:
             if not asked(needs, net, t):
                 return False
             start_at(flood, needs.source[t], t)
-            waiting = wait(flood, needs.source[t], waiting)
+            waiting = wait(flood, whole(needs.source[t]), waiting)
     open_arcs(needs, net, flood)
     spread(net, flood, waiting)
     for t in range(needs.cell.shape[0] - 1, -1, -1):
         if needs.need[t] <= 0:
             break
-        if not has_reached(flood, needs.sink[t], t) and not covered(needs, net, scratch.search, t):
+        if not has_reached(flood, whole(needs.sink[t]), t) and not covered(needs, net, scratch.search, t):
             return False
     return True

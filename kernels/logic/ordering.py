@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..layout import Int32, Int64
-from .compile import Truth, bare
+from .compile import Truth, bare, whole
 
 
 @bare
@@ -30,8 +30,8 @@ def _sink(item: Int32, key: Int64, at: int, count: int) -> None:
 def sort_by_key(item: Int32, key: Int64, count: int) -> None:
     """Sort the first entries by rising key, smaller items first among equals (heap sort: no recursion)."""
     for at in range(count // 2 - 1, -1, -1):
-        _sink(item, key, at, count)
+        _sink(item, key, whole(at), count)
     for last in range(count - 1, 0, -1):
         item[0], item[last] = item[last], item[0]
         key[0], key[last] = key[last], key[0]
-        _sink(item, key, 0, last)
+        _sink(item, key, whole(0), last)

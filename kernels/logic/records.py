@@ -34,8 +34,8 @@ class Needs(NamedTuple):
     """The requirements by rising need; `passing` int32[n, 2] counts those that each side of a cell is wide enough for.
 
     The counter-flow of requirement t, `need[t]` units, runs from node `source[t]` to node `sink[t]` without `cell[t]`;
-    `possible[t]` 0 says that the cell's own bounds forbid the movement.  The requirements that begin or end at node v are
-    `ending[end_start[v]:end_start[v + 1]]`, those of the largest need first.
+    `possible[t]` 0 says that the cell's own bounds forbid the movement.  The requirements that begin or end at node v
+    are `ending[end_start[v]:end_start[v + 1]]`, those of the largest need first.
     """
 
     cell: Int32
@@ -51,8 +51,8 @@ class Needs(NamedTuple):
 class Prices(NamedTuple):
     """Decoding prices int64[S, n], and the core: its bits, and its half-arcs by rising price within a node.
 
-    Entries `start[v]..start[v + 1]` of `core_price` int64[S, H] and `core_across` int32[S, H] are the prices of the core
-    cells of node v and the nodes at their other ends.
+    Entries `start[v]..start[v + 1]` of `core_price` int64[S, H] and `core_across` int32[S, H] are the prices of the
+    core cells of node v and the nodes at their other ends.
     """
 
     price: Int64
@@ -80,11 +80,11 @@ class Net(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Room for searches over suppressed cells, from both ends: `mark[v]` is the stamp, or minus it, where v was reached.
+    """Room for searches over suppressed cells from both ends: `mark[v]` is the stamp, or minus it, where v was reached.
 
     `parent[v]` is the half-arc over which the source's end reached v, `onward[v]` the one that leads to the sink's end.
-    `side` int64[2] says how many nodes the end had reached that could not go on.  A path that is found stands in
-    `parent`; there, -1 - c is a published cell c.
+    `side` int64[2] says how many nodes the end had reached that could not go on, `refused` int64[2] what either end
+    found too narrow.  A path that is found stands in `parent`; there, -1 - c is a published cell c.
     """
 
     parent: Int32
@@ -93,11 +93,12 @@ class Search(NamedTuple):
     queue: Int32
     back_queue: Int32
     side: Int64
+    refused: Int64
     stamp: Int64
 
 
 class Wing(NamedTuple):
-    """One end of a search for a cheapest path: `side` 0 leads from the source along the flow, 1 from the sink against it.
+    """One end of a search for a cheapest path: `side` 0 begins at the source, 1 at the sink, against the flow.
 
     `mark[v] == stamp[0]` says that v was reached, `distance[v]` far, the last `step[v]` being a half-arc or -1 - cell.
     `heap` holds the open nodes with their distances in `key`; node v stands at `position[v]`.  `best` int64[2] is the

@@ -1,9 +1,9 @@
-"""Flows that show how requirements are covered, kept so that a lost arc asks only for a detour; and arcs that must stay.
+"""Flows that show how requirements are covered, so that a lost arc asks for a detour only; and arcs that must stay.
 
-A flow that uses an arc can do without it exactly if what it carries there can be led round it in what the flow leaves of
-the capacities.  If not, the nodes that the detour reaches are one side of a cut, which settles other arcs as well: one
-without which the cut would be too narrow has to stay.  Patterns only shrink during a clean-up, so it stays for good, and
-a requirement that a path of such arcs covers need not be asked again.
+A flow that uses an arc can do without it exactly if what it carries there can be led round it in what the flow leaves
+of the capacities.  If not, the nodes that the detour reaches are one side of a cut, which settles other arcs as well:
+one without which the cut would be too narrow has to stay.  Patterns only shrink during a clean-up, so it stays for
+good, and a requirement that a path of such arcs covers need not be asked again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from .arcs import find
 from .augment import empty_flow, lacking, send
 from .bits import FULL, ONE, ZERO
-from .compile import Integer, bare
+from .compile import Integer, bare, whole
 from .records import Needs, Net, Scratch, Search, Witnesses
 from .spread import open_for, spread, wait
 
@@ -75,8 +75,8 @@ def keep(needs: Needs, scratch: Scratch, e: int, waiting: int) -> Integer:
         return waiting
     scratch.witnesses.kept[e] = 1
     open_for(needs, scratch.net, scratch.flood, e)
-    waiting = wait(scratch.flood, scratch.net.target[2 * e], waiting)
-    return wait(scratch.flood, scratch.net.target[2 * e + 1], waiting)
+    waiting = wait(scratch.flood, whole(scratch.net.target[2 * e]), waiting)
+    return wait(scratch.flood, whole(scratch.net.target[2 * e + 1]), waiting)
 
 
 @bare
@@ -88,13 +88,13 @@ def _keep_cut(needs: Needs, scratch: Scratch, slack: int, waiting: int) -> Integ
         h = net.first[search.queue[x]]
         while h >= 0:
             if net.capacity[h] > slack and search.mark[net.target[h]] != stamp:
-                waiting = keep(needs, scratch, h >> 1, waiting)
+                waiting = keep(needs, scratch, whole(h >> 1), waiting)
             h = net.following[h]
     for x in range(search.side[1]):
         h = net.first[search.back_queue[x]]
         while h >= 0:
             if net.capacity[h ^ 1] > slack and search.mark[net.target[h]] != -stamp:
-                waiting = keep(needs, scratch, h >> 1, waiting)
+                waiting = keep(needs, scratch, whole(h >> 1), waiting)
             h = net.following[h]
     return waiting
 
@@ -103,7 +103,7 @@ def _keep_cut(needs: Needs, scratch: Scratch, slack: int, waiting: int) -> Integ
 def _sent_afresh(needs: Needs, net: Net, search: Search, t: int) -> Integer:
     """What a flow of requirement t, begun anew, lacks of its need; it stays in `room`."""
     empty_flow(net, find(net, needs.cell[t]))
-    source, sink, need = needs.source[t], needs.sink[t], needs.need[t]
+    source, sink, need = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
     left = lacking(net, search, source, sink, need)
     return left if left > 0 else send(net, search, source, sink, need, need)
 
@@ -112,7 +112,7 @@ def _sent_afresh(needs: Needs, net: Net, search: Search, t: int) -> Integer:
 def _sent_round(needs: Needs, net: Net, search: Search, witnesses: Witnesses, t: int, lost: int) -> Integer:
     """What the kept flow of requirement t lacks without arc `lost`, after all detours."""
     empty_flow(net, find(net, needs.cell[t]))
-    carried = np.int64(0)
+    carried = whole(0)
     for x in range(witnesses.length[t]):
         e, amount = witnesses.arc[t, x], witnesses.amount[t, x]
         if e == lost:
@@ -120,7 +120,7 @@ def _sent_round(needs: Needs, net: Net, search: Search, witnesses: Witnesses, t:
         else:
             net.room[2 * e] -= amount
             net.room[2 * e + 1] += amount
-    column, row = net.target[2 * lost], net.target[2 * lost + 1]
+    column, row = whole(net.target[2 * lost]), whole(net.target[2 * lost + 1])
     if carried > 0:
         return send(net, search, row, column, carried, carried)
     return send(net, search, column, row, -carried, -carried)
@@ -151,6 +151,6 @@ def show_without(needs: Needs, scratch: Scratch, t: int, lost: int, capacity: tu
         return True
     row = net.target[2 * lost + 1]
     row_inside = search.mark[row] != -search.stamp[0] if search.side[1] > 0 else search.mark[row] == search.stamp[0]
-    waiting = _keep_cut(needs, scratch, (capacity[0] if row_inside else capacity[1]) - left, 0)
+    waiting = _keep_cut(needs, scratch, (capacity[0] if row_inside else capacity[1]) - left, whole(0))
     spread(net, scratch.flood, waiting)
     return False
