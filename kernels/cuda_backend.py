@@ -9,7 +9,6 @@ and tasks are copied to the device once and must not be changed afterwards.
 from __future__ import annotations
 
 import functools
-import importlib
 import weakref
 from collections.abc import Callable
 from dataclasses import fields
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from . import cuda_kernels as kernels
 from .backend import Population, Union, warn
 from .cpu_backend import CpuBackend
+from .cuda_machine import this_machine
 from .host import in_histograms
 from .layout import (
     Bools,
@@ -290,8 +290,5 @@ def _box_bytes(grid: Grid) -> int:
 
 def create() -> CudaBackend:
     """The CUDA back end on the current device, or on numba's simulator where that is switched on."""
-    if simulated():
-        return CudaBackend(np, lambda: 2**30, slots=256)
-    cupy = importlib.import_module("cupy")
-    pool = cupy.get_default_memory_pool()
-    return CudaBackend(cupy, lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()))
+    machine = this_machine()
+    return CudaBackend(machine.xp, machine.free, slots=256 if simulated() else SLOTS)

@@ -6,6 +6,7 @@ with one row per thread of the grid ("slot").  Under numba's simulator the same 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -14,15 +15,23 @@ import numba
 import numpy as np
 from numba import cuda
 
+from .compile_cache import made_from
 from .logic import bits as _bits
 from .logic import boxes as _boxes
 from .logic import circuits as _circuits
 from .logic import first_order as _first_order
 from .logic import frequencies as _frequencies
 from .logic import lines as _lines
+from .logic import workers as _workers
+from .logic.exchange import Chosen, Joins
+from .logic.records import Children, Ground, Needs, Prices
+from .logic.workers import Marks, Room, Tables
 from .probe import simulated
 
 THREADS = 128
+
+WARP = 32
+"""Threads of a block that works on one pattern at a time."""
 
 
 def _usable_in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,6 +56,14 @@ weighted_sum = _usable_in_kernels(_first_order.weighted_sum)
 recoded_bin = _usable_in_kernels(_frequencies.recoded_bin)
 line_room = _usable_in_kernels(_lines.line_room)
 tightened = _usable_in_kernels(_lines.tightened)
+clean_at = _usable_in_kernels(_workers.clean_at)
+cost_at = _usable_in_kernels(_workers.cost_at)
+decode_at = _usable_in_kernels(_workers.decode_at)
+destroy_at = _usable_in_kernels(_workers.destroy_at)
+digest_at = _usable_in_kernels(_workers.digest_at)
+exchange_at = _usable_in_kernels(_workers.exchange_at)
+judge_at = _usable_in_kernels(_workers.judge_at)
+nearest_at = _usable_in_kernels(_workers.nearest_at)
 
 
 def union(start, cell, chromosomes, weights, base, columns, bits, uses, costs):  # type: ignore[no-untyped-def]
@@ -179,22 +196,128 @@ def rare_weights(  # type: ignore[no-untyped-def]
         job += cuda.gridDim.x
 
 
+@cuda.jit(device=True)  # type: ignore[untyped-decorator]
+def lay_out(start, forced, bits, p):  # type: ignore[no-untyped-def]
+    """The threads of a block write what pattern p begins with, and wait for each other."""
+    x = cuda.threadIdx.x
+    while x < start.shape[1] * start.shape[2]:
+        i = x // start.shape[2]
+        w = x - i * start.shape[2]
+        bits[p, i, w] = start[p, i, w] | forced[i, w]
+        x += cuda.blockDim.x
+    cuda.syncthreads()
+
+
+def decode(tables, room, start, children, safe):  # type: ignore[no-untyped-def]
+    """One block per child, a worker: its threads lay out what the child begins with, its first one decodes."""
+    p = cuda.blockIdx.x
+    while p < safe.shape[0]:
+        lay_out(start, tables.ground.forced, children.rows, p)
+        if cuda.threadIdx.x == 0:
+            decode_at(tables, room, children, safe, cuda.blockIdx.x, p)
+        p += cuda.gridDim.x
+
+
+def clean(tables, room, start, bits, seeds):  # type: ignore[no-untyped-def]
+    """One block per pattern, as `decode`."""
+    p = cuda.blockIdx.x
+    while p < bits.shape[0]:
+        lay_out(start, tables.ground.forced, bits, p)
+        if cuda.threadIdx.x == 0:
+            clean_at(tables, room, bits, seeds, cuda.blockIdx.x, p)
+        p += cuda.gridDim.x
+
+
+def destroy(tables, room, start, bits, seeds, strength):  # type: ignore[no-untyped-def]
+    """One block per pattern, as `decode`."""
+    p = cuda.blockIdx.x
+    while p < bits.shape[0]:
+        lay_out(start, tables.ground.forced, bits, p)
+        if cuda.threadIdx.x == 0:
+            destroy_at(tables, room, bits, seeds, strength, cuda.blockIdx.x, p)
+        p += cuda.gridDim.x
+
+
+def judge(tables, room, bits, safe):  # type: ignore[no-untyped-def]
+    """One block per pattern, of which one thread works."""
+    if cuda.threadIdx.x == 0:
+        p = cuda.blockIdx.x
+        while p < bits.shape[0]:
+            judge_at(tables, room, bits, safe, cuda.blockIdx.x, p)
+            p += cuda.gridDim.x
+
+
+def exchange(bits, columns, joins, marks, chosen, children, gains):  # type: ignore[no-untyped-def]
+    """One block per pair, of which one thread works."""
+    if cuda.threadIdx.x == 0:
+        q = cuda.blockIdx.x
+        while q < gains.shape[0]:
+            gains[q] = exchange_at(bits, columns, joins, marks, chosen, children, cuda.blockIdx.x, q)
+            q += cuda.gridDim.x
+
+
+def price(ground, bits, costs, digests):  # type: ignore[no-untyped-def]
+    """One thread per pattern: what it costs, and a number that tells it from others."""
+    p = cuda.grid(1)
+    while p < bits.shape[0]:
+        costs[p] = cost_at(ground, bits, p)
+        digests[p] = digest_at(bits, p)
+        p += cuda.gridsize(1)
+
+
+def nearest(bits, others, found):  # type: ignore[no-untyped-def]
+    """One thread per pattern."""
+    p = cuda.grid(1)
+    while p < bits.shape[0]:
+        found[p] = nearest_at(bits, others, p)
+        p += cuda.gridsize(1)
+
+
+def gather(bits, places, taken):  # type: ignore[no-untyped-def]
+    """One thread per word: some patterns, in the order of their places."""
+    words = bits.shape[1] * bits.shape[2]
+    x = cuda.grid(1)
+    while x < places.shape[0] * words:
+        p = x // words
+        i = (x - p * words) // bits.shape[2]
+        w = x - p * words - i * bits.shape[2]
+        taken[p, i, w] = bits[places[p], i, w]
+        x += cuda.gridsize(1)
+
+
+# The records that kernels take, with the types of their fields.
+RECORDS: dict[str, tuple[Any, str]] = {
+    "ground": (Ground, "l l l2 l1 b1 w2"),
+    "needs": (Needs, "i1 i1 i1 l1 b1 i2 i1 i1"),
+    "prices": (Prices, "l2 w2 i1 l2 i2"),
+    "tables": (Tables, "ground needs prices"),
+    "room": (Room, "i3 l3 i3 l3 i3 l3 l3 w3 w3 w3 b2 b2 b2 i2 i3 l3"),
+    "children": (Children, "w3 w3 w3 w1 i1 i1"),
+    "joins": (Joins, "l1 i1 i1 l1 l"),
+    "marks": (Marks, "i3 l2"),
+    "chosen": (Chosen, "i2 i1 w1"),
+}
+
+
 def _types(letters: str) -> tuple[Any, ...]:
-    """Argument types: b uint8, c int8, u uint32, i int32, l int64, w uint64, d float64; a digit: arrays of it."""
+    """Argument types: b uint8, c int8, i int32, l int64, w uint64, d float64; a digit: arrays of it; else a record."""
     scalar = {
         "b": numba.uint8,
         "c": numba.int8,
-        "u": numba.uint32,
         "i": numba.int32,
         "l": numba.int64,
         "w": numba.uint64,
         "d": numba.float64,
     }
-    words = letters.split()
-    return tuple(
-        scalar[x[0]][(slice(None),) * (int(x[1]) - 1) + (slice(None, None, 1),)] if x[1:] else scalar[x[0]]
-        for x in words
-    )
+
+    def one(word: str) -> Any:
+        if word in RECORDS:
+            record, fields = RECORDS[word]
+            return numba.types.NamedTuple(_types(fields), record)
+        kind, dimensions = scalar[word[0]], word[1:]
+        return kind[(slice(None),) * (int(dimensions) - 1) + (slice(None, None, 1),)] if dimensions else kind
+
+    return tuple(one(word) for word in letters.split())
 
 
 _GRID = "l1 l1 l1 l1 l1 l1 i1 c1"
@@ -208,6 +331,14 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "line_rooms": (line_rooms, "l1 i1 l1 l2 l2 l3", THREADS),
     "tighten": (tighten, "w3 l l1 i1 l1 l3 l2 l2 i1", THREADS),
     "rare_weights": (rare_weights, "l1 i2 l1 l1 i2 l1 l2 l2 i1 i1 i2 l2 l1", THREADS),
+    "decode": (decode, "tables room w3 children b1", WARP),
+    "clean": (clean, "tables room w3 w3 w1", WARP),
+    "destroy": (destroy, "tables room w3 w3 w1 i1", WARP),
+    "judge": (judge, "tables room w3 b1", WARP),
+    "exchange": (exchange, "w3 l joins marks chosen w3 l1", WARP),
+    "price": (price, "ground w3 l1 w1", THREADS),
+    "nearest": (nearest, "w3 w3 l1", THREADS),
+    "gather": (gather, "w3 i1 w3", THREADS),
 }
 
 
@@ -218,11 +349,48 @@ def argument_types(name: str) -> tuple[Any, ...]:
 
 @functools.cache
 def compiled(name: str) -> Any:
-    """The kernel, compiled for the device on first launch."""
-    return cuda.jit(KERNELS[name][0])
+    """The kernel, compiled for the device on first launch, or found on disk."""
+    function = KERNELS[name][0]
+    kernel = cuda.jit(function)
+    if not simulated():
+        with contextlib.suppress(RuntimeError):  # no folder can be written: compiled anew by every process
+            kernel._cache = kernel_cache(function)
+    return kernel
+
+
+def kernel_cache(function: Callable[..., None]) -> Any:
+    """numba's cache of a kernel, which by itself would not notice that a function that it calls has changed."""
+    from numba.cuda.dispatcher import CUDACache
+
+    class KernelCache(CUDACache):  # type: ignore[misc]
+        """A kernel is found again only if nothing that it was made from has changed."""
+
+        def _index_key(self, signature: Any, codegen: Any) -> Any:
+            return (*super()._index_key(signature, codegen), made_from(function))
+
+    return KernelCache(function)
+
+
+OUT_OF_MEMORY = 2
+"""What the driver calls a launch for which memory is lacking."""
 
 
 def launch(name: str, blocks: int, *arguments: Any) -> None:
     """Run a kernel on `blocks` blocks of its usual size."""
-    if blocks > 0:
-        compiled(name)[blocks, KERNELS[name][2]](*arguments)
+    if blocks <= 0:
+        return
+    try:
+        compiled(name)[blocks, KERNELS[name][2]](*(ready(argument) for argument in arguments))
+    except Exception as fault:
+        if getattr(fault, "code", None) == OUT_OF_MEMORY:
+            raise MemoryError(f"no device memory is left to launch {name}") from fault
+        raise
+
+
+def ready(argument: Any) -> Any:
+    """An argument as numba takes it: the arrays of records by numba's own name; done once where a record is kept."""
+    if simulated():
+        return argument
+    if isinstance(argument, tuple):
+        return type(argument)(*(ready(part) for part in argument))
+    return cuda.as_cuda_array(argument, sync=False) if cuda.is_cuda_array(argument) else argument

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..layout import Bits, Int32, Int64
 from .bits import ZERO, lowest, position
 from .clean import clean_pattern
-from .compile import Integer, bare, device, whole
+from .compile import Integer, device, inner, whole
 from .decode import decode_child
 from .destroy import destroy_pattern
 from .exchange import Chosen, Joins, Labels, apart, digest, exchange
@@ -35,7 +35,7 @@ from .records import (
     Witnesses,
 )
 
-NODES_32, NODES_64, HALVES_32, HALVES_64, CELLS_32, CELLS_64, PAIRS = 15, 7, 4, 2, 3, 2, 7
+NODES_32, NODES_64, HALVES_32, HALVES_64, CELLS_32, CELLS_64, PAIRS = 15, 7, 4, 2, 3, 2, 8
 """How many vectors of each kind a worker has, see `Room`."""
 
 Words = NDArray[np.uint64]
@@ -45,7 +45,7 @@ class Room(NamedTuple):
     """Scratch of all workers: vectors over nodes, half-arcs and cells, pairs of numbers; the rest by its own shape.
 
     `nodes_32` int32[W, 15, V], `nodes_64` int64[W, 7, V], `halves_32` int32[W, 4, 2 n], `halves_64` int64[W, 2, 2 n],
-    `cells_32` int32[W, 3, max(n, T)], `cells_64` int64[W, 2, max(n, T)], `pairs` int64[W, 7, 2].
+    `cells_32` int32[W, 3, max(n, T)], `cells_64` int64[W, 2, max(n, T)], `pairs` int64[W, 8, 2].
     """
 
     nodes_32: Int32
@@ -81,17 +81,17 @@ class Marks(NamedTuple):
     gain: Int64
 
 
-@bare
+@inner
 def _wing(room: Room, k: int, side: int, first: int) -> Wing:
     """One end of a search: vectors from `first` on of the worker's 32-bit ones; of the others those of its side."""
     narrow, long, pairs = room.nodes_32[k], room.nodes_64[k], room.pairs[k]
     return Wing(
         side, narrow[first], long[1 + 3 * side], narrow[first + 1], long[2 + 3 * side], narrow[first + 2],
-        long[3 + 3 * side], narrow[first + 3], pairs[3 + 2 * side], pairs[4 + 2 * side],
+        long[3 + 3 * side], narrow[first + 3], pairs[4 + 2 * side], pairs[5 + 2 * side],
     )  # fmt: skip
 
 
-@bare
+@inner
 def scratch_of_worker(room: Room, k: int) -> Scratch:
     """The scratch of worker k."""
     narrow, long, pairs = room.nodes_32[k], room.nodes_64[k], room.pairs[k]
@@ -99,7 +99,7 @@ def scratch_of_worker(room: Room, k: int) -> Scratch:
     cells, cells_long = room.cells_32[k], room.cells_64[k]
     return Scratch(
         Net(narrow[0], halves[0], halves[1], halves_long[0], halves_long[1], cells[0], cells[1], pairs[0]),
-        Search(narrow[1], narrow[2], long[0], narrow[3], narrow[4], pairs[1], pairs[2]),
+        Search(narrow[1], narrow[2], long[0], narrow[3], narrow[4], pairs[1], pairs[2], pairs[3]),
         _wing(room, k, whole(0), whole(5)),
         _wing(room, k, whole(1), whole(9)),
         Flood(room.opened[k], room.reached[k], narrow[13], room.queued[k]),

@@ -34,3 +34,32 @@ def test_the_cuda_kernels_agree_with_the_oracle_in_the_simulator() -> None:
     run = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr[-3000:]
     assert run.stdout.splitlines() == [f"agrees: {name}" for name in CASES]
+
+
+GENERATION = """
+import numpy as np
+from gpuga.kernels.cuda_machine import Machine, this_machine
+from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
+
+machine = this_machine()
+assert machine.xp is np
+tight = Machine(np, lambda: 1)  # one worker has to do all patterns, one after the other
+for seed, requirements in enumerate(REQUIREMENTS):
+    for name, check in DEVICE_CASES.items():
+        pair = make_pair(tight if seed % 2 else machine, requirements, seed)
+        assert pair.device.workers == 1 or not seed % 2
+        check(pair)
+        assert pair.device.device is not None
+        print("agrees:", name, requirements, flush=True)
+"""
+
+
+def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
+    from .device_cases import DEVICE_CASES, REQUIREMENTS
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", GENERATION], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
