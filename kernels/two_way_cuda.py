@@ -2,12 +2,13 @@
 
 Patterns, table, prices and scratch stay on the device; seeds go there, verdicts, costs and digests come back. One block
 works on one pattern at a time, so scratch is planned once for as many blocks as memory holds and a launch serves any
-number of patterns. Arrays are made in sizes of powers of two, which the memory pool gives out again and again. Where
-memory is gone all the same, the CPU goes on, with one warning.
+number of patterns. Populations are made of what the memory pool was given at the beginning, in sizes of powers of two,
+which it gives out again and again. Where memory is gone all the same, the CPU goes on, with one warning.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -42,6 +43,9 @@ MOST_WORKERS = 4096
 
 SHARE = 2
 """Scratch takes at most one part in so many of the free memory."""
+
+RESERVE, RESERVED = 1 << 28, 8
+"""Bytes that the memory pool keeps for populations from the beginning, at most one part in so many of what is free."""
 
 SMALLEST = 64
 """Arrays have room for at least so many patterns."""
@@ -143,6 +147,8 @@ class TwoWayCuda:
                     raise
                 workers = (workers + 1) // 2
         self.workers, self._room, self._marks = workers, device.ready(room), device.ready(marks)
+        with contextlib.suppress(MemoryError):  # what is given back at once stays in the pool, for populations
+            device.xp.empty(min(RESERVE, device.free() // RESERVED), np.uint8)
 
     def _empty(self, device: Machine, shape: tuple[int, ...], kind: Any) -> Any:
         """An array whose memory fits others of about the same size later."""

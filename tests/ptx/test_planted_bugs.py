@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,9 @@ import pytest
 
 from gpuga.kernels import cuda_kernels
 from gpuga.kernels.cuda_backend import CudaBackend
+from gpuga.kernels.cuda_machine import Machine
 from tests.kernels.cases import CASES
+from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
 
 from .backend import SCHEDULES, executable
 from .translate import PtxError
@@ -85,6 +87,25 @@ BUGS = [
     ),
     Bug("a cell that is never paid for", "logic/boxes.py", "hidden[place[at]] = 1", "hidden[place[at]] = 0",
         "box_costs", "box_costs"),
+    Bug(
+        "missing barrier before a pattern is worked on", "cuda_kernels.py",
+        "        x += cuda.blockDim.x\n    cuda.syncthreads()\n\n\ndef decode", "        x += cuda.blockDim.x\n\n\ndef decode",
+        "clean", "clean",
+    ),
+    Bug(
+        "two blocks share their scratch", "cuda_kernels.py",
+        "judge_at(tables, room, bits, safe, cuda.blockIdx.x, p)", "judge_at(tables, room, bits, safe, 0, p)",
+        "judge", "safe",
+    ),
+    Bug("no way back for flow", "logic/augment.py", "        net.room[h ^ 1] += amount\n", "", "decode", "decode"),
+    Bug(
+        "a cell protects itself", "logic/spread.py", "            flood.opened[2 * e, t >> 6] &= ~single\n", "",
+        "judge", "safe",
+    ),
+    Bug(
+        "two records in one place", "logic/workers.py", "Lists(cells[2], cells_long[1])",
+        "Lists(cells[2], cells_long[0])", "decode", "decode",
+    ),
     Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
 
@@ -117,13 +138,22 @@ def notices(bug: Bug, kernels: ModuleType, seeds: int = SEEDS) -> bool:
                 module = executable(kernels if name == bug.kernel else cuda_kernels, name, "sm_80")
                 module.launch(blocks, cuda_kernels.KERNELS[name][2], list(arguments), order, 1, preempt)
 
-        backend = CudaBackend(np, lambda: 2**30, slots=256, launch=launch)
         for seed in range(seeds):
             try:
-                CASES[bug.case](backend, np.random.default_rng([seed, number, 6]))
+                passes(bug.case, launch, seed, number)
             except (AssertionError, PtxError):
                 return True
     return False
+
+
+def passes(case: str, launch: Callable[..., None], seed: int, number: int) -> None:
+    """The check of that name, with kernels that are launched so."""
+    if case in DEVICE_CASES:
+        machine = Machine(np, lambda: 2**22, launch, lambda record: record)
+        DEVICE_CASES[case](make_pair(machine, REQUIREMENTS[seed % len(REQUIREMENTS)], 10 * number + seed))
+    else:
+        backend = CudaBackend(np, lambda: 2**30, slots=256, launch=launch)
+        CASES[case](backend, np.random.default_rng([seed, number, 6]))
 
 
 @pytest.mark.parametrize("mutant", BUGS, ids=lambda bug: bug.what, indirect=True)
