@@ -7,8 +7,6 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from numpy.typing import NDArray
-
 from .layout import (
     Bools,
     Equations,
@@ -30,7 +28,7 @@ Population = Patterns | Bools
 class Union:
     """Patterns made of circuits: the packed patterns, use counts int32[P, n] and costs int64[P].
 
-    Patterns and use counts stay where the back end keeps them; `Backend.to_host` fetches the counts.
+    Patterns and use counts stay where the back end keeps them.
     """
 
     patterns: Patterns
@@ -47,18 +45,6 @@ class Backend(Protocol):
     """
 
     name: str
-
-    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
-        """bool[P, n] as packed patterns where this back end keeps them."""
-        ...
-
-    def unpack(self, patterns: Patterns) -> Bools:
-        """Packed patterns as bool[P, n] in host memory."""
-        ...
-
-    def to_host(self, array: Any) -> NDArray[Any]:
-        """An array that this back end returned, in host memory."""
-        ...
 
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         """Patterns = base (bool[n], the primaries) and all cells of the chosen circuits, int32[P, T].

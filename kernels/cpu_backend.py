@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from numba import get_num_threads, prange, set_num_threads
-from numpy.typing import NDArray
 
 from .backend import Population, Union
 from .host import in_histograms, resident
@@ -182,15 +180,6 @@ class CpuBackend:
     """See `Backend`: everything in host memory, compiled, on all threads that numba may use."""
 
     name = "cpu"
-
-    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
-        return pack(suppressed, columns)
-
-    def unpack(self, patterns: Patterns) -> Bools:
-        return unpack(patterns)
-
-    def to_host(self, array: Any) -> NDArray[Any]:
-        return np.asarray(array)
 
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         ground = pack(base[None, :], columns)

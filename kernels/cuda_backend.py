@@ -82,7 +82,7 @@ class CudaBackend:
 
     # -------------------------------------------------------------------------------------------------- memory
 
-    def to_host(self, array: Any) -> NDArray[Any]:
+    def _to_host(self, array: Any) -> NDArray[Any]:
         """A device array in host memory."""
         fetched: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
         return fetched
@@ -90,7 +90,7 @@ class CudaBackend:
     def _fetched(self, argument: Any) -> Any:
         """An argument of an operation as the CPU back end takes it."""
         if isinstance(argument, Patterns):
-            return Patterns(np.ascontiguousarray(self.to_host(argument.bits)), argument.columns)
+            return Patterns(np.ascontiguousarray(self._to_host(argument.bits)), argument.columns)
         return argument.get() if hasattr(argument, "get") else argument
 
     def _on_device(self, record: Any) -> SimpleNamespace:
@@ -104,9 +104,9 @@ class CudaBackend:
     def _resident(self, patterns: Population, columns: int | None = None) -> Patterns:
         """Packed patterns on the device, in rows of `columns` cells where that is asked for."""
         if not isinstance(patterns, Patterns):
-            return self.pack(patterns, columns)
+            return self._pack(patterns, columns)
         if columns is not None and columns != patterns.columns:
-            return self.pack(self.unpack(patterns), columns)
+            return self._pack(self._unpack(patterns), columns)
         return Patterns(self._uploaded(patterns.bits), patterns.columns)
 
     def _uploaded(self, bits: Any) -> Any:
@@ -146,12 +146,12 @@ class CudaBackend:
 
     # ------------------------------------------------------------------------------------------------ patterns
 
-    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
+    def _pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
         packed = pack(suppressed, columns)
         return Patterns(self._uploaded(packed.bits), packed.columns)
 
-    def unpack(self, patterns: Patterns) -> Bools:
-        return unpack(Patterns(self.to_host(patterns.bits), patterns.columns))
+    def _unpack(self, patterns: Patterns) -> Bools:
+        return unpack(Patterns(self._to_host(patterns.bits), patterns.columns))
 
     @_or_on_cpu
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
@@ -163,7 +163,7 @@ class CudaBackend:
             "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
             xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0]), ground.columns, bits, uses, costs,
         )  # fmt: skip
-        return Union(Patterns(bits, ground.columns), uses, self.to_host(costs))
+        return Union(Patterns(bits, ground.columns), uses, self._to_host(costs))
 
     # --------------------------------------------------------------------------------------------------- lines
 
@@ -185,7 +185,7 @@ class CudaBackend:
         self, packed: Patterns, first: int, last: int, lines: Lines, up: Int64, down: Int64, sweeps: int
     ) -> tuple[Int64, Int64]:
         xp, line, bits = self.xp, self._on_device(lines), self._part(packed, first, last).bits
-        suppressed = xp.asarray(self.unpack(Patterns(bits, packed.columns)))
+        suppressed = xp.asarray(self._unpack(Patterns(bits, packed.columns)))
         fall = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(down, np.int64).ravel()), 0))
         rise = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(up, np.int64).ravel()), 0))
         room, changed = xp.empty((last - first, lines.count, 4), np.int64), xp.zeros(1, np.int32)
@@ -198,7 +198,7 @@ class CudaBackend:
             )  # fmt: skip
             if int(changed[0]) == 0:
                 break
-        return self.to_host(fall), self.to_host(rise)
+        return self._to_host(fall), self._to_host(rise)
 
     # --------------------------------------------------------------------------------- cheapest ways to cover
 
@@ -218,7 +218,7 @@ class CudaBackend:
                 xp.asarray(owned(orders[first:last], np.int32)), found, xp.empty((slots, grid.cells), np.uint8),
                 *self._box_scratch("box_costs", blocks, grid),
             )  # fmt: skip
-            costs[first:last] = self.to_host(found)
+            costs[first:last] = self._to_host(found)
 
         self._in_batches(len(orders), grid.cells + _box_bytes(grid), on_device)
         return costs
@@ -258,7 +258,7 @@ class CudaBackend:
                     cells.field, cells.threshold, cells.image_start, cells.image_size, cells.image,
                     xp.asarray(table[first:last]), xp.asarray(rule[first:last]), histogram, found,
                 )  # fmt: skip
-                left[first:last] = self.to_host(found)
+                left[first:last] = self._to_host(found)
 
             self._in_batches(len(table), 8 * widest + 64, on_device)
             return left
@@ -279,7 +279,7 @@ class CudaBackend:
                 "primal_step", z.size, matrix.column_start, matrix.column_index, matrix.column_value,
                 matrix.column_step, *asked, y, z, ahead,
             )  # fmt: skip
-        return self.to_host(z)
+        return self._to_host(z)
 
 
 def _box_bytes(grid: Grid) -> int:

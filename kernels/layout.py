@@ -41,6 +41,8 @@ Bools = NDArray[np.bool_]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
 def words_for(columns: int) -> int:
     """Words of 64 bits that hold `columns` bits."""
     return (columns + WORD - 1) // WORD

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .backend import Population, Union
 from .host import rare_weight
@@ -41,15 +39,6 @@ class NumpyBackend:
     """See `Backend`."""
 
     name = "numpy"
-
-    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
-        return pack(suppressed, columns)
-
-    def unpack(self, patterns: Patterns) -> Bools:
-        return unpack(patterns)
-
-    def to_host(self, array: Any) -> NDArray[Any]:
-        return np.asarray(array)
 
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
         uses = np.zeros((len(chromosomes), len(base)), np.int32)

@@ -39,6 +39,23 @@ def test_the_device_agrees_with_the_oracle(name: str) -> None:
         CASES[name](backend, np.random.default_rng([seed, 2]))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("requirements", [1, 63, 64, 65, 130, 300])
+@pytest.mark.parametrize(
+    "name", ["decode", "clean", "safe", "destroy", "costs", "exchange", "digests", "nearest", "patterns"]
+)
+def test_a_generation_on_the_device_is_that_of_the_cpu(name: str, requirements: int) -> None:
+    problem = cuda_problem()
+    if problem is not None:
+        pytest.skip(problem)
+    from gpuga.kernels.cuda_machine import this_machine
+
+    from .device_cases import DEVICE_CASES, make_pair
+
+    for seed in range(20):
+        DEVICE_CASES[name](make_pair(this_machine(), requirements, seed))
+
+
 @pytest.mark.parametrize("name", ["numpy", "cpu"])
 def test_empty_populations_and_tables_without_sensitive_cells_are_served(name: str) -> None:
     backend = get_backend(name)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
@@ -63,3 +65,26 @@ def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
+
+
+RUN = """
+import sys
+import gpuga
+from gpuga.table.generate import herrington
+
+table = herrington(9, 8, 0.06, 2)
+options = {"population": 12, "generations": 2, "without": ("prover",)}
+found = [gpuga.protect(table, sys.argv[1], backend=name, seed=3, options=options if sys.argv[1] == "circuits" else {
+    "population": 4, "generations": 2}) for name in ("cuda", "cpu")]
+print(found[0].backend, (found[0].suppressed == found[1].suppressed).all(), found[0].cost == found[1].cost)
+"""
+
+
+@pytest.mark.parametrize("method", ["circuits", "gapn"])
+def test_a_whole_run_in_the_simulator_is_that_of_the_cpu(method: str) -> None:
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", RUN, method], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.split() == ["cuda", "True", "True"]

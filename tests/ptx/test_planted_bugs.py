@@ -89,7 +89,8 @@ BUGS = [
         "box_costs", "box_costs"),
     Bug(
         "missing barrier before a pattern is worked on", "cuda_kernels.py",
-        "        x += cuda.blockDim.x\n    cuda.syncthreads()\n\n\ndef decode", "        x += cuda.blockDim.x\n\n\ndef decode",
+        "        x += cuda.blockDim.x\n    cuda.syncthreads()\n\n\ndef decode",
+        "        x += cuda.blockDim.x\n\n\ndef decode",
         "clean", "clean",
     ),
     Bug(
