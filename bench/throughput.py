@@ -25,15 +25,11 @@ from bench.python_evaluate import PythonPlane, evaluate
 from gpuga.bounds.search import Search
 from gpuga.context import Context
 from gpuga.evolution.breeding import STYLES
-from gpuga.evolution.kernels import kernels_of
+from gpuga.evolution.deap_toolbox import DeapTable
 from gpuga.evolution.prover import News
 from gpuga.evolution.run import prices_of
 from gpuga.kernels.probe import cuda_problem
 from gpuga.kernels.random import Stream
-from gpuga.lp.choice import choose
-from gpuga.problem.general import GeneralProblem
-from gpuga.problem.problem import problem_for
-from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.generate import herrington, smith3d
 from gpuga.table.table import Table
 
@@ -80,26 +76,25 @@ class Row:
 
 
 @cache
-def prepared(case: Case, seed: int) -> tuple[TwoWayProblem | GeneralProblem, NDArray[np.int64], NDArray[np.bool_]]:
-    """The problem, the prices and the core: of the root relaxation; of general tables, weights and all candidates."""
-    context = Context(solver=choose("highs").solver)
-    problem = problem_for(case.make(seed), False, context.clock)
-    assert isinstance(problem, TwoWayProblem | GeneralProblem)
-    weight, point, core = problem.weight.ravel(), np.zeros(problem.weight.size), problem.candidate.ravel()
-    if isinstance(problem, TwoWayProblem):
-        news = News(Search(problem, context), 1)
+def priced(case: Case, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Prices and core of the root relaxation; of general tables, weights and all candidates."""
+    problem: Any = DeapTable(case.make(seed), Context(backend="cpu"), ("cost",)).problem
+    point, core = np.zeros(problem.weight.size), problem.candidate.ravel()
+    if problem.weight.ndim == 2:
+        news = News(Search(problem, Context()), 1)
         point, core = news.point.ravel(), news.core.ravel()
-    return problem, prices_of(weight, point)[None], core
+    return prices_of(problem.weight.ravel(), point)[None], core
 
 
 class Workload:
     """The operations of one table in one back end, on patterns that are already there."""
 
-    def __init__(self, case: Case, backend: str, seed: int, threads: int | None) -> None:
+    def __init__(self, case: Case, backend: str, seed: int) -> None:
         self.case, self.seed = case, seed
-        self.problem, prices, core = prepared(case, seed)
-        self.kernels: Any = kernels_of(self.problem, Context(backend=backend), threads)
-        self.kernels.set_prices(prices, core)
+        table = DeapTable(case.make(seed), Context(backend=backend), ("cost",))
+        self.problem: Any = table.problem
+        self.kernels: Any = table.kernels
+        self.kernels.set_prices(*priced(case, seed))
 
     def decoded(self, count: int) -> Any:
         """Patterns that lead every requirement, with what is redundant in them."""
@@ -152,29 +147,29 @@ def measured(case: Case, backend: str, operation: str, options: argparse.Namespa
     """One row."""
     if backend == "python":
         return in_python(case, options)
-    work = _workload(case, backend, options.seed, options.threads)
+    work = _workload(case, backend, options.seed)
     work.call(operation, 1)()  # compiles, or loads what an earlier process compiled
     seconds, worked = timed(work.call(operation, case.patterns), options.repeats)
     return Row(operation, backend, case.patterns, seconds, case.patterns / seconds, case.name, worked)
 
 
 @cache
-def _workload(case: Case, backend: str, seed: int, threads: int | None) -> Workload:
-    return Workload(case, backend, seed, threads)
+def _workload(case: Case, backend: str, seed: int) -> Workload:
+    return Workload(case, backend, seed)
 
 
 def in_python(case: Case, options: argparse.Namespace) -> Row:
     """`safe`, one individual at a time, in plain Python; the verdicts must be those of the CPU."""
-    work = _workload(case, "cpu", options.seed, options.threads)
+    work = _workload(case, "cpu", options.seed)
     problem = work.problem
-    assert isinstance(problem, TwoWayProblem)
     count = min(PYTHON_PATTERNS, case.patterns)
     judged = work.crossed(count)
     levels, net = problem.levels, problem.net
-    row, column = np.divmod(levels.place, problem.shape[1])
+    rows, columns = problem.shape
+    row, column = np.divmod(levels.place, columns)
     upward = levels.forth
     plane = PythonPlane(
-        *problem.shape, problem.weight.ravel().tolist(), net.forth.ravel().tolist(), net.back.ravel().tolist(),
+        rows, columns, problem.weight.ravel().tolist(), net.forth.ravel().tolist(), net.back.ravel().tolist(),
         list(zip(row.tolist(), column.tolist(), upward.tolist(), levels.need.tolist(), strict=True)),
     )  # fmt: skip
     individuals = judged.unpacked().astype(int).tolist()
@@ -227,7 +222,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--backend", action="append", choices=BACKENDS)
     parser.add_argument("--device", type=int, help="number of the CUDA device")
     parser.add_argument("--operation", action="append", choices=OPERATIONS)
-    parser.add_argument("--threads", type=int, help="threads of the cpu back end")
     parser.add_argument("--quick", action="store_true", help="small tables, to see that it works")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)

@@ -6,6 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+from gpuga.kernels import cuda_kernels
+from gpuga.kernels.compile_cache import _digest, _parts, made_from
+from gpuga.kernels.logic import augment, decode, workers
 
 ROOT = Path(__file__).parents[2]
 
@@ -163,3 +168,13 @@ def test_without_a_place_for_the_cache_functions_are_compiled_all_the_same(tmp_p
     surroundings = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, env=surroundings)
     assert done.stdout == "3\n"
+
+
+def test_a_kernel_on_disk_is_known_by_all_that_it_was_made_from() -> None:
+    codegen = SimpleNamespace(magic_tuple=lambda: ("sm_80",))
+    kernel = cuda_kernels.decode
+    key = cuda_kernels.kernel_cache(kernel)._index_key("signature", codegen)
+    assert key[-1] == made_from(kernel) != made_from(cuda_kernels.union)
+    for callee in (augment, decode, workers):
+        path = str(callee.__file__)
+        assert _digest(path, os.stat(path).st_mtime_ns) in _parts(kernel, set())

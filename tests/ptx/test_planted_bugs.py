@@ -98,14 +98,14 @@ BUGS = [
         "judge_at(tables, room, bits, safe, cuda.blockIdx.x, p)", "judge_at(tables, room, bits, safe, 0, p)",
         "judge", "safe",
     ),
-    Bug("no way back for flow", "logic/augment.py", "        net.room[h ^ 1] += amount\n", "", "decode", "decode"),
+    Bug("flow that uses nothing up", "logic/augment.py", "        net.room[h] -= amount\n", "", "judge", "safe"),
     Bug(
         "a cell protects itself", "logic/spread.py", "            flood.opened[2 * e, t >> 6] &= ~single\n", "",
         "judge", "safe",
     ),
     Bug(
-        "two records in one place", "logic/workers.py", "Lists(cells[2], cells_long[1])",
-        "Lists(cells[2], cells_long[0])", "decode", "decode",
+        "two vectors in one place", "logic/workers.py", "Lists(cells[2], cells_long[1])",
+        "Lists(cells[1], cells_long[1])", "clean", "clean",
     ),
     Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
