@@ -98,7 +98,7 @@ BUGS = [
         "judge_at(tables, room, bits, safe, cuda.blockIdx.x, p)", "judge_at(tables, room, bits, safe, 0, p)",
         "judge", "safe",
     ),
-    Bug("flow that uses nothing up", "logic/augment.py", "        net.room[h] -= amount\n", "", "judge", "safe"),
+    Bug("flow that uses nothing up", "logic/augment.py", "        net.room[h] -= amount\n", "", "clean", "clean"),
     Bug(
         "a cell protects itself", "logic/spread.py", "            flood.opened[2 * e, t >> 6] &= ~single\n", "",
         "judge", "safe",
