@@ -37,3 +37,12 @@ def test_a_generation_of_emitted_ptx_is_that_of_the_cpu(arch: str, name: str) ->
 def test_emitted_ptx_of_the_other_architectures_agrees_as_well(arch: str, name: str) -> None:
     for number, (order, preempt) in enumerate(SCHEDULES):
         CASES[name](ptx_backend(arch, order, preempt, seed=number), np.random.default_rng([number, 5]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEVICE_CASES)
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+def test_a_generation_of_the_other_architectures_is_that_of_the_cpu_as_well(arch: str, name: str) -> None:
+    for number, (order, preempt) in enumerate(SCHEDULES):
+        requirements = REQUIREMENTS[number]
+        DEVICE_CASES[name](make_pair(ptx_machine(arch, order, preempt, number), requirements, 20 + number, count=4))
