@@ -7,11 +7,14 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import Plane, Tasks
+from gpuga.kernels import INFINITE, Plane, Tasks
 from gpuga.kernels.layout import FlowTasks
 
 Bools = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
+
+FAR = INFINITE // 4
+"""The price of what cannot be; two of them add up without overflow."""
 
 
 def reached_by_steps(ahead: Bools, back: Bools, source: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
@@ -104,3 +107,34 @@ def without_redundant(patterns: Bools, plane: Plane, tasks: Tasks, weights: Int6
                 pattern[cell] = False
                 pattern[cell] = (before & ~covered(pattern[None], plane, tasks)).any()
     return kept
+
+
+def by_one_path(patterns: Bools, plane: Plane, tasks: Tasks) -> Bools:
+    """bool[P, T]: which requirements a single path covers."""
+    flow = FlowTasks.of(plane, tasks)
+    grids = patterns.reshape(len(patterns), plane.rows, plane.columns)
+    found = np.zeros((len(patterns), len(tasks)), np.bool_)
+    for p, t in np.ndindex(found.shape):
+        others, need = grids[p].copy(), int(flow.need[t])
+        others[flow.row[t], flow.column[t]] = False
+        ends = task_ends(flow, t, plane.rows)
+        wide = shortest_way(others & (plane.forward >= need), others & (plane.reverse >= need), *ends) is not None
+        asked = grids[p, flow.row[t], flow.column[t]] and flow.possible[t]
+        found[p, t] = need <= 0 or (wide and asked)
+    return found
+
+
+def cheapest_way(price: Int64, plane: Plane, tasks: Tasks, t: int) -> int:
+    """What the cheapest path costs that covers requirement t alone, INFINITE if none does (Bellman and Ford)."""
+    flow, table = FlowTasks.of(plane, tasks), price.reshape(plane.rows, plane.columns)
+    ahead, back = (np.where(room >= flow.need[t], table, FAR) for room in (plane.forward, plane.reverse))
+    ahead[flow.row[t], flow.column[t]] = back[flow.row[t], flow.column[t]] = FAR
+    source, sink = task_ends(flow, t, plane.rows)
+    cost = np.full(plane.rows + plane.columns, FAR, np.int64)
+    cost[source] = 0
+    for _ in range(len(cost)):
+        of_row, of_column = cost[: plane.rows], cost[plane.rows :]
+        nearer = np.minimum(of_column, np.minimum(FAR, of_row[:, None] + ahead).min(axis=0))
+        of_row[:] = np.minimum(of_row, np.minimum(FAR, of_column + back).min(axis=1))
+        of_column[:] = nearer
+    return int(cost[sink]) if cost[sink] < FAR else INFINITE
