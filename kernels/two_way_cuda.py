@@ -206,6 +206,11 @@ class TwoWayCuda:
         threads = KERNELS[name][2]
         device.launch(name, min(count, self.workers) if name in WORKERS else -(-count // threads), *arguments)
 
+    @property
+    def threads(self) -> int:
+        """How many patterns are worked on at once."""
+        return self.host.threads if self.device is None else self.workers
+
     # --- patterns ----------------------------------------------------------------------------------------
 
     def pack(self, suppressed: Bools) -> Patterns:
