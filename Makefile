@@ -3,7 +3,7 @@
 # make mutants  change the code in one place at a time and see whether a test notices
 # make campaign   look for a table, an input or a fault on which a promise fails; an hour or so, goes on where it stopped
 # make bench  run the papers' experiments, a quick look
-# make docs   write the tables of docs/methods.md from the declarations of the parameters
+# make docs   write the tables of docs/methods.md and docs/kernels.md from the code
 # make lint, make types   style and types
 # make hooks  let git check style and types before every commit
 # make house  draw the rooms of the code in CONTRIBUTING.md anew
@@ -41,6 +41,7 @@ bench: $(VENV)/.core
 
 docs: $(VENV)/.core
 	$(BIN)/python docs/make_methods.py
+	$(BIN)/python docs/make_kernels.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from bench import plane
-from bench.charts import lines
 from bench.papers.command import PAPERS
 from bench.peers import Result
 from bench.peers import section as peers_section
@@ -149,48 +148,22 @@ def _peers(peers: dict[str, Any]) -> Section | None:
 
 
 def _throughput(rows: list[dict[str, Any]] | None) -> list[Section]:
-    """Patterns per second of each back end; growth with population and table; the estimate."""
+    """Patterns per second of each back end."""
     if not rows:
         return []
-    names = ("python", "numpy", "cpu", "cuda")
-    plain = [row for row in rows if not row["note"].startswith(("growth", "table size", "estimate"))]
-    roof = {row["operation"]: row for row in rows if row["note"].startswith("estimate") and row["backend"] == "cpu"}
+    names = ("python", "cpu", "cuda")
     body = []
-    for operation in dict.fromkeys(row["operation"] for row in plain):
-        its = {row["backend"]: row for row in plain if row["operation"] == operation}
+    for operation, table in dict.fromkeys((row["operation"], row.get("table", "")) for row in rows):
+        its = {row["backend"]: row for row in rows if (row["operation"], row.get("table", "")) == (operation, table)}
         cells = ["" if n not in its else its[n]["note"] or figure(its[n]["patterns_per_second"]) for n in names]
-        ceiling = roof.get(operation, {}).get("patterns_per_second")
-        body.append((f"({operation})", *cells, figure(ceiling)))
+        body.append((operation, table, *cells))
     words = (
-        "A 100x100 Herrington table with 1 % sensitive cells (200 levels). (b) line totals and quick unsafe tests, "
-        "(c) exact "
-        "safety of every level, (d) redundancy removal, (e) swap gains; `in` and `out` bring patterns to the back "
-        "end and back. "
-        "The last column is an **estimate**: what memory bandwidth alone would allow the cpu back end, by copying a "
-        "large array."
+        "`safe` judges children by components exactly, `clean` publishes the redundant cells of decoded patterns, "
+        "`children` decodes at the prices of the root relaxation, cleans up and judges, `exchange` makes children by "
+        "components of what two parents differ in."
     )
-    header = ("operation", *(f"{n}, patterns/s" for n in names), "cpu, memory roof (estimate)")
-    table = Section("throughput", "Throughput of the back ends", header, body, words)
-    growth = {
-        f"{name} (b)+(c)": [
-            (r["patterns"], r["patterns_per_second"]) for r in rows if (r["note"], r["backend"]) == ("growth", name)
-        ]
-        for name in ("cpu", "cuda")
-    }
-    sizes: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
-        if row["note"] == "table size":
-            inner = int(row["table"].split("x")[0]) ** 2
-            sizes.setdefault(f"{row['backend']} ({row['operation']})", []).append((inner, row["patterns_per_second"]))
-    by_population = lines(
-        "Patterns per second against the population", {k: v for k, v in growth.items() if v}, "patterns", "patterns/s"
-    )
-    by_size = lines("Patterns per second against inner cells", sizes, "inner cells", "patterns/s")
-    return [
-        table,
-        Section("throughput-population", "Throughput against the population", (), [], "", by_population),
-        Section("throughput-size", "Throughput against the table", (), [], "", by_size),
-    ]
+    header = ("operation", "table", *(f"{n}, patterns/s" for n in names))
+    return [Section("throughput", "Throughput of the back ends", header, body, words)]
 
 
 def _scale(rows: list[dict[str, Any]] | None) -> Section | None:

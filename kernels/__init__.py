@@ -3,9 +3,6 @@
 from .backend import Backend, available_backends, get_backend
 from .layout import (
     INFINITE,
-    SAFE,
-    UNDECIDED,
-    UNSAFE,
     Equations,
     Frequencies,
     Grid,
@@ -22,9 +19,6 @@ from .random import Stream
 
 __all__ = [
     "INFINITE",
-    "SAFE",
-    "UNDECIDED",
-    "UNSAFE",
     "Backend",
     "Equations",
     "Frequencies",

@@ -7,9 +7,6 @@ import warnings
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .layout import (
     Bools,
     Equations,
@@ -20,10 +17,8 @@ from .layout import (
     Int64,
     Lines,
     Patterns,
-    Plane,
     Pool,
     Tasks,
-    Verdicts,
 )
 
 Population = Patterns | Bools
@@ -33,34 +28,12 @@ Population = Patterns | Bools
 class Union:
     """Patterns made of circuits: the packed patterns, use counts int32[P, n] and costs int64[P].
 
-    Patterns and use counts stay where the back end keeps them; `Backend.to_host` fetches the counts.
+    Patterns and use counts stay where the back end keeps them.
     """
 
     patterns: Patterns
     uses: Any
     costs: Int64
-
-
-@dataclass(frozen=True)
-class Rectangles:
-    """Per item the opposite corner `row`, `column` int32[Q] and the price int64[Q]; -1 and INFINITE: none."""
-
-    row: Int32
-    column: Int32
-    cost: Int64
-
-
-@dataclass(frozen=True)
-class Circuits:
-    """Per item one circuit of `pool` (empty where `found` is False) and its price int64[Q] (INFINITE: none).
-
-    The task's own cell comes first in a path's circuit; amounts are movements of values, so they satisfy
-    every line.
-    """
-
-    pool: Pool
-    found: Bools
-    cost: Int64
 
 
 @runtime_checkable
@@ -73,102 +46,17 @@ class Backend(Protocol):
 
     name: str
 
-    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
-        """bool[P, n] as packed patterns where this back end keeps them."""
-        ...
-
-    def unpack(self, patterns: Patterns) -> Bools:
-        """Packed patterns as bool[P, n] in host memory."""
-        ...
-
-    def to_host(self, array: Any) -> NDArray[Any]:
-        """An array that this back end returned, in host memory."""
-        ...
-
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
-        """(a) Patterns = base (bool[n], the primaries) and all cells of the chosen circuits, int32[P, T].
+        """Patterns = base (bool[n], the primaries) and all cells of the chosen circuits, int32[P, T].
 
         Costs count every suppressed cell's weight but those of `base`.
-        """
-        ...
-
-    def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
-        """(b) Suppressed cells per line int32[P, m], and the sum of their `values` int64[P, m]."""
-        ...
-
-    def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
-        """(b) bool[P, T]: some single line (or the cell's own bound) already proves the task unsafe."""
-        ...
-
-    def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
-        """(c) bool[P, T]: the stored circuit of the task lies inside the pattern."""
-        ...
-
-    def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
-        """(c) uint8[P, T] SAFE, UNSAFE or UNDECIDED from reachability alone (one path; no path at all)."""
-        ...
-
-    def safe(
-        self,
-        patterns: Population,
-        plane: Plane,
-        tasks: Tasks,
-        pool: Pool | None = None,
-        chromosomes: Int32 | None = None,
-    ) -> Bools:
-        """(c) bool[P, T], exact: the task is possible in the pattern.
-
-        A stored circuit that is still whole is believed; the caller vouches for its amounts.
-        """
-        ...
-
-    def remove_redundant(
-        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
-    ) -> Patterns:
-        """(d) Drop suppressed cells not in `keep` bool[n], heaviest first (ties: smaller cell first).
-
-        A cell goes only if no safe task becomes unsafe; every task that depended on it is verified by
-        maximum flow.
-        """
-        ...
-
-    def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
-        """(e) int64[Q, T]: cost change if pattern pairs[q, 0] takes over circuit t of pattern pairs[q, 1]."""
-        ...
-
-    def cheapest_rectangles(
-        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
-    ) -> Rectangles:
-        """(f) The cheapest rectangle that covers each item's task alone."""
-        ...
-
-    def cheapest_paths(
-        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
-    ) -> Circuits:
-        """(f) Cheapest augmenting paths until each item's task is covered (one path where one suffices)."""
-        ...
-
-    def cheapest_boxes(
-        self,
-        patterns: Population,
-        grid: Grid,
-        up: Int64,
-        down: Int64,
-        tasks: Tasks,
-        weights: Int64,
-        items: Int32,
-        inside: bool = False,
-    ) -> Circuits:
-        """(c, f) The cheapest box that covers each item's task.
-
-        `inside`: of suppressed cells only (a certificate).
         """
         ...
 
     def box_costs(
         self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
     ) -> Int64:
-        """(j) int64[P]: what the tasks of each order int32[P, L] (-1: none) cost, each in turn given its cheapest box.
+        """int64[P]: what the tasks of each order int32[P, L] (-1: none) cost, each in turn given its cheapest box.
 
         All start from one pattern bool[n], which grows by the boxes; a task without a box costs nothing.
         """
@@ -177,7 +65,7 @@ class Backend(Protocol):
     def unpick(
         self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
-        """(g) Interval propagation: how far each cell may (fall, rise) at most, int64[P, n]; published
+        """Interval propagation: how far each cell may (fall, rise) at most, int64[P, n]; published
         cells 0.
 
         An outer bound of the attacker's interval, tightened until nothing changes or `sweeps` are done.
@@ -185,7 +73,7 @@ class Backend(Protocol):
         ...
 
     def rare_weights(self, tables: Frequencies, table: Int32, rule: Int32) -> Int64:
-        """(i) int64[J]: the weight of the cells whose bin stays rare, for each job: one table, its fields recoded.
+        """int64[J]: the weight of the cells whose bin stays rare, for each job: one table, its fields recoded.
 
         `table` int32[J]; `rule` int32[J, D], one recoding per place of the table's fields. All neighbours of a
         recoding are one such batch. A bin is rare when its count is below the table's threshold.
@@ -193,14 +81,10 @@ class Backend(Protocol):
         ...
 
     def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
-        """(k) float64[n, B]: points inside their bounds, with large `pull . z`, that nearly satisfy `A z = 0`.
+        """float64[n, B]: points inside their bounds, with large `pull . z`, that nearly satisfy `A z = 0`.
 
         Objectives and bounds are float64[n, B], one problem per column. The only operation in floats: proposals.
         """
-        ...
-
-    def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
-        """(h) Words start..start+count-1 of a Philox stream."""
         ...
 
 

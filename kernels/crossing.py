@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .layout import Bits, Int32, Int64, Lines, Patterns, owned
 from .logic.compile import device
-from .logic.exchange import Joins, Labels, apart, digest, exchange
+from .logic.exchange import Chosen, Joins, Labels, apart, digest, exchange
 
 Words = NDArray[np.uint64]
 Share = Callable[[Callable[[int, int], None], int], None]
@@ -24,7 +23,7 @@ def joins_of(lines: Lines, weights: Int64, hubs: NDArray[np.bool_]) -> Joins:
     begins = np.concatenate([[0], np.cumsum(size)])
     alone = np.where(size == 0, np.cumsum(size == 0) - 1, -1)
     joining = owned(lines.line[counts], np.int32)
-    return Joins(owned(begins, np.int64), joining, owned(alone, np.int32), owned(weights, np.int64))
+    return Joins(owned(begins, np.int64), joining, owned(alone, np.int32), owned(weights, np.int64), len(hubs))
 
 
 class Crossing:
@@ -66,14 +65,6 @@ class Crossing:
         found = np.empty(patterns.count, np.int64)
         self.share(lambda begin, end: _nearest(patterns.bits[begin:end], others.bits, found[begin:end]), len(found))
         return found
-
-
-class Chosen(NamedTuple):
-    """Pairs int32[Q, 2] of parents, which components their children take int32[Q], and coins uint64[Q]."""
-
-    pairs: Int32
-    ways: Int32
-    seeds: Words
 
 
 @device

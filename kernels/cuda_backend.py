@@ -9,10 +9,9 @@ and tasks are copied to the device once and must not be changed afterwards.
 from __future__ import annotations
 
 import functools
-import importlib
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,26 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import cuda_kernels as kernels
-from .backend import Circuits, Population, Rectangles, Union, warn
+from .backend import Population, Union, warn
 from .cpu_backend import CpuBackend
-from .host import cell_order, circuits_of, in_histograms, line_orders, line_pushes, word_seed
+from .cuda_machine import this_machine
+from .host import in_histograms
 from .layout import (
-    SAFE,
-    UNDECIDED,
     Bools,
     Equations,
     Floats,
-    FlowTasks,
     Frequencies,
     Grid,
     Int32,
     Int64,
     Lines,
     Patterns,
-    Plane,
     Pool,
     Tasks,
-    Verdicts,
     owned,
     pack,
     unpack,
@@ -48,23 +43,6 @@ from .probe import simulated
 
 # Threads that own a row of scratch: enough to fill the largest devices, few enough to keep scratch small.
 SLOTS = 64 * 1024
-
-
-@dataclass(frozen=True)
-class Networks:
-    """The networks of a batch of patterns, on the device; `widest` is the largest number of arcs."""
-
-    node_start: Any
-    target: Any
-    twin: Any
-    capacity: Any
-    arcs: Any
-    widest: int
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """As the kernels take them."""
-        return self.node_start, self.target, self.twin, self.capacity, self.arcs
 
 
 def _or_on_cpu(operation: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,7 +82,7 @@ class CudaBackend:
 
     # -------------------------------------------------------------------------------------------------- memory
 
-    def to_host(self, array: Any) -> NDArray[Any]:
+    def _to_host(self, array: Any) -> NDArray[Any]:
         """A device array in host memory."""
         fetched: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
         return fetched
@@ -112,7 +90,7 @@ class CudaBackend:
     def _fetched(self, argument: Any) -> Any:
         """An argument of an operation as the CPU back end takes it."""
         if isinstance(argument, Patterns):
-            return Patterns(np.ascontiguousarray(self.to_host(argument.bits)), argument.columns)
+            return Patterns(np.ascontiguousarray(self._to_host(argument.bits)), argument.columns)
         return argument.get() if hasattr(argument, "get") else argument
 
     def _on_device(self, record: Any) -> SimpleNamespace:
@@ -126,9 +104,9 @@ class CudaBackend:
     def _resident(self, patterns: Population, columns: int | None = None) -> Patterns:
         """Packed patterns on the device, in rows of `columns` cells where that is asked for."""
         if not isinstance(patterns, Patterns):
-            return self.pack(patterns, columns)
+            return self._pack(patterns, columns)
         if columns is not None and columns != patterns.columns:
-            return self.pack(self.unpack(patterns), columns)
+            return self._pack(self._unpack(patterns), columns)
         return Patterns(self._uploaded(patterns.bits), patterns.columns)
 
     def _uploaded(self, bits: Any) -> Any:
@@ -168,12 +146,12 @@ class CudaBackend:
 
     # ------------------------------------------------------------------------------------------------ patterns
 
-    def pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
+    def _pack(self, suppressed: Bools, columns: int | None = None) -> Patterns:
         packed = pack(suppressed, columns)
         return Patterns(self._uploaded(packed.bits), packed.columns)
 
-    def unpack(self, patterns: Patterns) -> Bools:
-        return unpack(Patterns(self.to_host(patterns.bits), patterns.columns))
+    def _unpack(self, patterns: Patterns) -> Bools:
+        return unpack(Patterns(self._to_host(patterns.bits), patterns.columns))
 
     @_or_on_cpu
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
@@ -185,51 +163,9 @@ class CudaBackend:
             "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
             xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0]), ground.columns, bits, uses, costs,
         )  # fmt: skip
-        return Union(Patterns(bits, ground.columns), uses, self.to_host(costs))
+        return Union(Patterns(bits, ground.columns), uses, self._to_host(costs))
 
     # --------------------------------------------------------------------------------------------------- lines
-
-    @_or_on_cpu
-    def line_totals(self, patterns: Population, lines: Lines, values: Int64) -> tuple[Int32, Int64]:
-        xp, packed, line = self.xp, self._resident(patterns), self._on_device(lines)
-        worth = xp.asarray(owned(values, np.int64).ravel())
-        counts = np.zeros((packed.count, lines.count), np.int32)
-        sums = np.zeros((packed.count, lines.count), np.int64)
-
-        def on_device(first: int, last: int) -> None:
-            bits = self._part(packed, first, last).bits
-            found = (
-                xp.zeros((last - first, lines.count), np.int32),
-                xp.zeros((last - first, lines.count), np.int64),
-            )
-            self._launch("line_totals", bits.size, bits, packed.columns, line.cell_start, line.line, worth, *found)
-            counts[first:last], sums[first:last] = self.to_host(found[0]), self.to_host(found[1])
-
-        self._in_batches(packed.count, 12 * lines.count, on_device)
-        return counts, sums
-
-    @_or_on_cpu
-    def quick_unsafe(self, patterns: Population, lines: Lines, up: Int64, down: Int64, tasks: Tasks) -> Bools:
-        xp, packed = self.xp, self._resident(patterns)
-        line, task = self._on_device(lines), self._on_device(tasks)
-        bounds = owned(up, np.int64).ravel(), owned(down, np.int64).ravel()
-        rise, fall = (xp.asarray(bound) for bound in bounds)
-        pushes = [xp.asarray(push) for push in line_pushes(lines, *bounds, tasks)]
-        unsafe = np.empty((packed.count, len(tasks)), np.bool_)
-
-        def on_device(first: int, last: int) -> None:
-            bits = self._part(packed, first, last).bits
-            found = xp.empty((last - first, len(tasks)), np.uint8)
-            room = [xp.zeros((last - first, lines.count), np.int64) for _ in range(2)]
-            self._launch("line_reach", bits.size, bits, packed.columns, line.cell_start, line.line, *pushes, *room)
-            self._launch(
-                "quick_unsafe", found.size, bits, packed.columns, line.cell_start, line.line, line.line_coef, rise,
-                fall, *pushes, *room, task.cell, task.direction, task.need, found,
-            )  # fmt: skip
-            unsafe[first:last] = self.to_host(found)
-
-        self._in_batches(packed.count, len(tasks) + 16 * lines.count, on_device)
-        return unsafe
 
     @_or_on_cpu
     def unpick(
@@ -249,7 +185,7 @@ class CudaBackend:
         self, packed: Patterns, first: int, last: int, lines: Lines, up: Int64, down: Int64, sweeps: int
     ) -> tuple[Int64, Int64]:
         xp, line, bits = self.xp, self._on_device(lines), self._part(packed, first, last).bits
-        suppressed = xp.asarray(self.unpack(Patterns(bits, packed.columns)))
+        suppressed = xp.asarray(self._unpack(Patterns(bits, packed.columns)))
         fall = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(down, np.int64).ravel()), 0))
         rise = xp.ascontiguousarray(xp.where(suppressed, xp.asarray(owned(up, np.int64).ravel()), 0))
         room, changed = xp.empty((last - first, lines.count, 4), np.int64), xp.zeros(1, np.int32)
@@ -262,312 +198,9 @@ class CudaBackend:
             )  # fmt: skip
             if int(changed[0]) == 0:
                 break
-        return self.to_host(fall), self.to_host(rise)
-
-    # ------------------------------------------------------------------------------------------------- circuits
-
-    @_or_on_cpu
-    def circuits_whole(self, patterns: Population, pool: Pool, chromosomes: Int32) -> Bools:
-        packed = self._resident(patterns)
-        whole = np.zeros((packed.count, chromosomes.shape[1]), np.bool_)
-
-        def on_device(first: int, last: int) -> None:
-            whole[first:last] = self.to_host(
-                self._whole(self._part(packed, first, last), pool, chromosomes[first:last])
-            )
-
-        self._in_batches(packed.count, 5 * whole.shape[1], on_device)
-        return whole
-
-    def _whole(self, packed: Patterns, pool: Pool, chromosomes: Int32) -> Any:
-        xp, circuits = self.xp, self._on_device(pool)
-        whole = xp.zeros(np.shape(chromosomes), np.uint8)
-        chosen = xp.asarray(owned(chromosomes, np.int32))
-        self._launch(
-            "circuits_whole",
-            whole.size,
-            packed.bits,
-            packed.columns,
-            circuits.start,
-            circuits.cell,
-            chosen,
-            whole,
-        )
-        return whole
-
-    @_or_on_cpu
-    def swap_gains(self, pool: Pool, chromosomes: Int32, uses: Any, weights: Int64, base: Bools, pairs: Int32) -> Int64:
-        xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :])
-        chosen, counts = xp.asarray(owned(chromosomes, np.int32)), xp.asarray(uses)
-        prices, floor = xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0])
-        gains = np.empty((len(pairs), chromosomes.shape[1]), np.int64)
-
-        def on_device(first: int, last: int) -> None:
-            found = xp.empty((last - first, chromosomes.shape[1]), np.int64)
-            self._launch(
-                "swap_gains", found.size, circuits.start, circuits.cell, chosen, counts, prices, floor, ground.columns,
-                xp.asarray(owned(pairs[first:last], np.int32)), found,
-            )  # fmt: skip
-            gains[first:last] = self.to_host(found)
-
-        self._in_batches(len(pairs), 8 * chromosomes.shape[1] + 8, on_device)
-        return gains
-
-    # ---------------------------------------------------------------------------------------------------- flows
-
-    @_or_on_cpu
-    def reachability(self, patterns: Population, plane: Plane, tasks: Tasks) -> Verdicts:
-        return self._verdicts(patterns, plane, tasks, None, None, exact=False)
-
-    @_or_on_cpu
-    def safe(
-        self,
-        patterns: Population,
-        plane: Plane,
-        tasks: Tasks,
-        pool: Pool | None = None,
-        chromosomes: Int32 | None = None,
-    ) -> Bools:
-        return np.equal(self._verdicts(patterns, plane, tasks, pool, chromosomes, exact=True), SAFE)
-
-    def _verdicts(
-        self,
-        patterns: Population,
-        plane: Plane,
-        tasks: Tasks,
-        pool: Pool | None,
-        chromosomes: Int32 | None,
-        exact: bool,
-    ) -> Verdicts:
-        packed, flow = self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
-        verdicts = np.full((packed.count, len(tasks)), UNDECIDED, np.uint8)
-
-        def on_device(first: int, last: int) -> None:
-            part = self._part(packed, first, last)
-            found = self.xp.full((last - first, len(tasks)), UNDECIDED, np.uint8)
-            if pool is not None and chromosomes is not None:
-                found[self._whole(part, pool, chromosomes[first:last]) != 0] = SAFE
-            self._screen(part, plane, flow, found)
-            if exact:
-                self._decide(part, plane, flow, found)
-            verdicts[first:last] = self.to_host(found)
-
-        self._in_batches(packed.count, 3 * len(tasks) + 32 * plane.cells // 8, on_device)
-        return verdicts
-
-    def _networks(self, bits: Any, plane: Plane) -> Networks:
-        """Build the networks of patterns (or of unions of patterns) on the device."""
-        xp, count, network = self.xp, bits.shape[0], self._on_device(plane)
-        suppressed = xp.zeros(count, np.int32)
-        self._launch("count_suppressed", count, bits, suppressed)
-        widest = max(1, int(suppressed.max())) if count else 1
-        made = Networks(
-            xp.empty((count, plane.rows + plane.columns + 1), np.int32),
-            xp.empty((count, 2 * widest), np.int32),
-            xp.empty((count, 2 * widest), np.int32),
-            xp.empty((count, 2 * widest), np.int64),
-            xp.empty(count, np.int32),
-            widest,
-        )
-        self._launch("build_networks", count, bits, network.forward, network.reverse, *made.arrays)
-        return made
-
-    def _screen(self, part: Patterns, plane: Plane, flow: FlowTasks, verdicts: Any) -> None:
-        """Bit-sliced reachability, 64 patterns to a word."""
-        xp, task, tasks = self.xp, self._on_device(flow), len(flow.row)
-        groups, nodes = (part.count + 63) // 64, plane.rows + plane.columns
-        united = xp.empty((groups, *part.bits.shape[1:]), np.uint64)
-        self._launch("unite", united.size, part.bits, united)
-        network = self._networks(united, plane)
-        lanes = xp.empty((groups, network.widest), np.uint64)
-        self._launch(
-            "slice_lanes",
-            lanes.size,
-            part.bits,
-            plane.rows,
-            network.target,
-            network.twin,
-            network.arcs,
-            lanes,
-        )
-        blocks = self._slot_blocks("screen", groups * tasks)
-        slots = blocks * kernels.KERNELS["screen"][2]
-        through, any_path = xp.empty((groups, tasks), np.uint64), xp.empty((groups, tasks), np.uint64)
-        self.launch(
-            "screen", blocks, part.count, plane.rows, *network.arrays, lanes, task.row, task.column, task.upward,
-            task.need, task.possible, xp.empty((slots, nodes), np.uint64), xp.empty((slots, nodes), np.int32),
-            xp.empty((slots, nodes), np.int32), through, any_path,
-        )  # fmt: skip
-        self._launch("spread_verdicts", verdicts.size, through, any_path, verdicts)
-
-    def _flow_scratch(self, slots: int, widest: int, nodes: int) -> tuple[Any, ...]:
-        """room, parent, queue, mark, stamp: one row per thread."""
-        xp = self.xp
-        return (
-            xp.empty((slots, 2 * widest), np.int64),
-            xp.empty((slots, nodes), np.int32),
-            xp.empty((slots, nodes), np.int32),
-            xp.zeros((slots, nodes), np.int32),
-            xp.zeros((slots, 1), np.int32),
-        )
-
-    def _decide(self, part: Patterns, plane: Plane, flow: FlowTasks, verdicts: Any) -> None:
-        """Maximum flow for what the screen left undecided."""
-        undecided = self.xp.flatnonzero(verdicts == UNDECIDED).astype(np.int64)
-        if undecided.size == 0:
-            return
-        task, network = self._on_device(flow), self._networks(part.bits, plane)
-        blocks = self._slot_blocks("decide", undecided.size)
-        scratch = self._flow_scratch(blocks * kernels.KERNELS["decide"][2], network.widest, plane.rows + plane.columns)
-        self.launch(
-            "decide", blocks, undecided, len(flow.row), plane.rows, *network.arrays, task.row, task.column,
-            task.upward, task.need, *scratch, verdicts,
-        )  # fmt: skip
-
-    @_or_on_cpu
-    def remove_redundant(
-        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools
-    ) -> Patterns:
-        packed, flow = self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
-        bits, order = packed.bits.copy(), cell_order(weights, keep)
-        threads, nodes = kernels.KERNELS["remove_redundant"][2], plane.rows + plane.columns
-        widest = self._most_suppressed(packed)
-
-        def on_device(first: int, last: int) -> None:
-            cleaned = self.xp.asarray(bits[first:last].copy())
-            self._clean(cleaned, plane, flow, order)
-            bits[first:last] = self.to_host(cleaned) if isinstance(bits, np.ndarray) else cleaned
-
-        scratch = threads * (16 * widest + 12 * nodes) + len(tasks) * (widest // 4 + 16)
-        self._in_batches(packed.count, scratch + 24 * widest, on_device)
-        return Patterns(bits, packed.columns)
-
-    def _most_suppressed(self, packed: Patterns) -> int:
-        """The largest number of suppressed cells of a pattern."""
-        largest = [1]
-
-        def on_device(first: int, last: int) -> None:
-            suppressed = self.xp.zeros(last - first, np.int32)
-            self._launch("count_suppressed", last - first, self._part(packed, first, last).bits, suppressed)
-            largest.append(int(suppressed.max()))
-
-        self._in_batches(packed.count, 8 * packed.bits.shape[1] * packed.bits.shape[2] + 4, on_device)
-        return max(largest)
-
-    def _clean(self, bits: Any, plane: Plane, flow: FlowTasks, order: Int32) -> None:
-        """Drop redundant cells of a batch of patterns, in place."""
-        xp, count, tasks = self.xp, bits.shape[0], len(flow.row)
-        task, network = self._on_device(flow), self._networks(bits, plane)
-        words = (network.widest + 63) // 64
-        witness = xp.zeros((count, tasks, words), np.uint64)
-        threads = kernels.KERNELS["first_witnesses"][2]
-        slots = max(threads, count * kernels.KERNELS["remove_redundant"][2])
-        scratch = self._flow_scratch(slots, network.widest, plane.rows + plane.columns)
-        blocks = min(self._slot_blocks("first_witnesses", count * tasks), slots // threads)
-        self.launch(
-            "first_witnesses", blocks, plane.rows, *network.arrays, task.row, task.column,
-            task.upward, task.need, task.possible, *scratch, witness,
-        )  # fmt: skip
-        self.launch(
-            "remove_redundant", count, bits, plane.columns, xp.asarray(order), *network.arrays, task.row, task.column,
-            task.upward, task.need, *scratch, witness, xp.zeros_like(witness), xp.zeros((count, tasks), np.int32),
-        )  # fmt: skip
+        return self._to_host(fall), self._to_host(rise)
 
     # --------------------------------------------------------------------------------- cheapest ways to cover
-
-    @_or_on_cpu
-    def cheapest_rectangles(
-        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
-    ) -> Rectangles:
-        xp, packed, flow = self.xp, self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
-        network, task = self._on_device(plane), self._on_device(flow)
-        worth = xp.asarray(owned(weights, np.int64).ravel())
-        made: list[NDArray[Any]] = [np.empty(len(items), kind) for kind in (np.int32, np.int32, np.int64)]
-
-        def on_device(first: int, last: int) -> None:
-            found = [xp.empty(last - first, part.dtype) for part in made]
-            self._launch(
-                "rectangles", last - first, xp.asarray(packed.bits), network.forward, network.reverse, worth, task.row,
-                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)),
-                *found,
-            )  # fmt: skip
-            for part, values in zip(made, found, strict=True):
-                part[first:last] = self.to_host(values)
-
-        self._in_batches(len(items), 24, on_device)
-        return Rectangles(*made)
-
-    @_or_on_cpu
-    def cheapest_paths(
-        self, patterns: Population, plane: Plane, tasks: Tasks, weights: Int64, items: Int32
-    ) -> Circuits:
-        xp, packed, flow = self.xp, self._resident(patterns, plane.columns), FlowTasks.of(plane, tasks)
-        network, task, prices = (
-            self._on_device(plane),
-            self._on_device(flow),
-            owned(weights, np.int64).ravel(),
-        )
-        worth = xp.asarray(prices)
-        orders = [xp.asarray(order) for order in line_orders(prices, plane.rows, plane.columns)]
-        nodes = plane.rows + plane.columns
-        room = 2 * nodes
-        length = np.zeros(len(items), np.int64)
-        cells, amounts = np.zeros((len(items), room), np.int32), np.zeros((len(items), room), np.int64)
-
-        def on_device(first: int, last: int) -> None:
-            blocks = self._slot_blocks("paths", last - first)
-            slots = blocks * kernels.KERNELS["paths"][2]
-            found = (
-                xp.empty(last - first, np.int64),
-                xp.empty((last - first, room), np.int32),
-                xp.empty((last - first, room), np.int64),
-            )
-            scratch = [xp.empty((slots, nodes), kind) for kind in (np.int64, np.int32, np.int32, np.int32)]
-            self.launch(
-                "paths", blocks, xp.asarray(packed.bits), network.forward, network.reverse, worth, *orders, task.row,
-                task.column, task.upward, task.need, task.possible, xp.asarray(owned(items[first:last], np.int32)),
-                *found, *scratch,
-            )  # fmt: skip
-            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
-
-        self._in_batches(len(items), 12 * room + 8 + 20 * nodes, on_device)
-        return circuits_of(self._host(packed, 0, packed.count), items, prices, length, cells, amounts)
-
-    @_or_on_cpu
-    def cheapest_boxes(
-        self,
-        patterns: Population,
-        grid: Grid,
-        up: Int64,
-        down: Int64,
-        tasks: Tasks,
-        weights: Int64,
-        items: Int32,
-        inside: bool = False,
-    ) -> Circuits:
-        packed, room = self._resident(patterns), grid.room()
-        on_host = self._host(packed, 0, packed.count)
-        task, prices = self._on_device(tasks), owned(weights, np.int64).ravel()
-        length = np.zeros(len(items), np.int64)
-        cells, amounts = np.zeros((len(items), room.box), np.int32), np.zeros((len(items), room.box), np.int64)
-
-        def on_device(first: int, last: int) -> None:
-            xp, blocks = self.xp, self._slot_blocks("boxes", last - first)
-            found = (
-                xp.empty(last - first, np.int64),
-                xp.empty((last - first, room.box), np.int32),
-                xp.empty((last - first, room.box), np.int64),
-            )
-            price, option, _, moved, *rest = self._box_scratch("boxes", blocks, grid)
-            self.launch(
-                "boxes", blocks, *self._priced_grid(grid, up, down, prices), xp.asarray(unpack(on_host).view(np.uint8)),
-                int(inside), task.cell, task.direction, task.need, xp.asarray(owned(items[first:last], np.int32)),
-                *found, price, option, moved, *rest,
-            )  # fmt: skip
-            length[first:last], cells[first:last], amounts[first:last] = (self.to_host(part) for part in found)
-
-        self._in_batches(len(items), 12 * room.box + _box_bytes(grid), on_device)
-        return circuits_of(on_host, items, prices, length, cells, amounts)
 
     @_or_on_cpu
     def box_costs(
@@ -585,7 +218,7 @@ class CudaBackend:
                 xp.asarray(owned(orders[first:last], np.int32)), found, xp.empty((slots, grid.cells), np.uint8),
                 *self._box_scratch("box_costs", blocks, grid),
             )  # fmt: skip
-            costs[first:last] = self.to_host(found)
+            costs[first:last] = self._to_host(found)
 
         self._in_batches(len(orders), grid.cells + _box_bytes(grid), on_device)
         return costs
@@ -625,7 +258,7 @@ class CudaBackend:
                     cells.field, cells.threshold, cells.image_start, cells.image_size, cells.image,
                     xp.asarray(table[first:last]), xp.asarray(rule[first:last]), histogram, found,
                 )  # fmt: skip
-                left[first:last] = self.to_host(found)
+                left[first:last] = self._to_host(found)
 
             self._in_batches(len(table), 8 * widest + 64, on_device)
             return left
@@ -646,17 +279,7 @@ class CudaBackend:
                 "primal_step", z.size, matrix.column_start, matrix.column_index, matrix.column_value,
                 matrix.column_step, *asked, y, z, ahead,
             )  # fmt: skip
-        return self.to_host(z)
-
-    @_or_on_cpu
-    def random(self, seed: int, stream: int, start: int, count: int) -> NDArray[np.uint32]:
-        words = self.xp.empty(count, np.uint32)
-        self._launch("random", count, word_seed(seed), word_seed(stream), word_seed(start), words)
-        return self.to_host(words)
-
-    def _host(self, packed: Patterns, first: int, last: int) -> Patterns:
-        """Patterns first..last in host memory."""
-        return Patterns(np.ascontiguousarray(self.to_host(packed.bits[first:last])), packed.columns)
+        return self._to_host(z)
 
 
 def _box_bytes(grid: Grid) -> int:
@@ -667,8 +290,5 @@ def _box_bytes(grid: Grid) -> int:
 
 def create() -> CudaBackend:
     """The CUDA back end on the current device, or on numba's simulator where that is switched on."""
-    if simulated():
-        return CudaBackend(np, lambda: 2**30, slots=256)
-    cupy = importlib.import_module("cupy")
-    pool = cupy.get_default_memory_pool()
-    return CudaBackend(cupy, lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()))
+    machine = this_machine()
+    return CudaBackend(machine.xp, machine.free, slots=256 if simulated() else SLOTS)

@@ -36,14 +36,11 @@ from numpy.typing import ArrayLike, NDArray
 INFINITE = 2**62
 WORD = 64
 
-UNSAFE, SAFE, UNDECIDED = 0, 1, 2
-
 Bits = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Verdicts = NDArray[np.uint8]
 
 
 def words_for(columns: int) -> int:

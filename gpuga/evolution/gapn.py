@@ -20,6 +20,7 @@ from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.patterns import (
     PatternIndividual,
     evaluate_patterns,
@@ -28,7 +29,7 @@ from gpuga.evolution.patterns import (
     same_places,
 )
 from gpuga.heuristics.hypercube import rectangles
-from gpuga.kernels import Stream, get_backend, layout
+from gpuga.kernels import Stream, get_backend
 from gpuga.parameters import GapnParameters
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
@@ -56,12 +57,11 @@ class Gapn:
         self.backend = get_backend(context.backend)
         levels, plane = problem.levels, problem.plane
         sign = plane.sign.ravel()[levels.place].astype(np.int64)
-        self.direction = np.where(levels.forth, 1, -1) * sign
+        direction = np.where(levels.forth, 1, -1) * sign
         cells = plane.cell.ravel()[levels.place].astype(np.int32)
-        self.tasks = Tasks(cells, self.direction.astype(np.int8), levels.need)
+        self.tasks = Tasks(cells, direction.astype(np.int8), levels.need)
         self.primary, self.of_level = np.unique(levels.place, return_inverse=True)
-        self.kernel_plane = layout.Plane.of(plane.up, plane.down)
-        self.kernel_tasks = layout.Tasks.of(levels.place, self.direction, levels.need)
+        self.kernels = kernels_of(problem, context)
 
     def first(self) -> list[PatternIndividual]:
         """Hypercube patterns in random orders of the levels."""
@@ -110,9 +110,8 @@ class Gapn:
         """The children that protect everything, decided by the kernels in one call."""
         if not children:
             return []
-        grids = np.stack([(self.problem.forced | child.grid(self.problem.shape)).ravel() for child in children])
-        packed = self.backend.pack(grids, self.problem.shape[1])
-        safe = self.backend.safe(packed, self.kernel_plane, self.kernel_tasks).all(axis=1)
+        grids = np.stack([child.grid(self.problem.shape).ravel() for child in children])
+        safe = self.kernels.safe(self.kernels.pack(grids))
         return [children[z] for z in np.flatnonzero(safe).tolist()]
 
     def mutate(self, individual: PatternIndividual) -> PatternIndividual:

@@ -1,4 +1,4 @@
-"""The operations of a two-way problem as evolution uses them."""
+"""The operations of a two-way problem as evolution uses them, on the CPU."""
 
 from __future__ import annotations
 
@@ -11,12 +11,40 @@ from numpy.typing import NDArray
 from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
 from gpuga.kernels.layout import Patterns, Plane, Tasks, pack, plane_lines
+from gpuga.kernels.logic.records import Ground
 from gpuga.kernels.two_way import TwoWayCpu
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.safety.witness import Witnesses
 
 
-class TwoWayKernels(TwoWayCpu):
+class PathsFindAll:
+    """What a two-way table answers alike in every back end: paths find all circuits, so that nothing is learnt."""
+
+    ground: Ground
+    shares = Shares(decoded=1 / 16, destroyed=1 / 4, new=1 / 128)
+    usual = 256
+
+    @property
+    def bytes_each(self) -> int:
+        """What a pattern takes."""
+        return int(self.ground.forced.nbytes)
+
+    def learn(self, witnesses: Witnesses) -> int:
+        """Nothing: paths find every circuit of a two-way table."""
+        return 0
+
+    def proof(self, patterns: Patterns) -> None:
+        """None: flows prove two-way patterns quickly."""
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """Nothing is learnt."""
+        return {}
+
+    def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Nothing was learnt."""
+
+
+class TwoWayKernels(PathsFindAll, TwoWayCpu):
     """Decoding, clean-up and safety of a two-way problem, with crossover by components."""
 
     def __init__(self, problem: TwoWayProblem, threads: int) -> None:
@@ -29,20 +57,13 @@ class TwoWayKernels(TwoWayCpu):
         rows, columns = problem.shape
         hubs = np.zeros(rows + columns, bool)
         hubs[[rows - 1, rows + columns - 1]] = True  # totals meet everything: no component would be small
-        crossing = Crossing(plane_lines(rows, columns), weights, hubs, self._spread)
-        self.exchange, self.digests, self.nearest = crossing.exchange, crossing.digests, crossing.nearest
+        self.crossing = Crossing(plane_lines(rows, columns), weights, hubs, self._spread)
+        self.exchange, self.digests = self.crossing.exchange, self.crossing.digests
+        self.nearest = self.crossing.nearest
         self._forced = problem.forced.ravel()
 
     def _spread(self, work: Callable[[int, int], None], count: int) -> None:
         self._share(lambda _, begin, end: work(begin, end), count)
-
-    shares = Shares(decoded=1 / 16, destroyed=1 / 4, new=1 / 128)
-    usual = 256
-
-    @property
-    def bytes_each(self) -> int:
-        """What a pattern takes."""
-        return int(self.nothing(1).bits.nbytes)
 
     def pack(self, suppressed: NDArray[np.bool_]) -> Patterns:
         """bool[P, n] as patterns; forced cells are added."""
@@ -52,23 +73,9 @@ class TwoWayKernels(TwoWayCpu):
         """Patterns of the forced cells alone."""
         return self.pack(np.zeros((count, len(self._forced)), bool))
 
-    def learn(self, witnesses: Witnesses) -> int:
-        """Nothing: paths find every circuit of a two-way table."""
-        return 0
-
-    def proof(self, patterns: Patterns) -> None:
-        """None: flows prove two-way patterns quickly."""
-
     def arrays(self, patterns: Patterns) -> dict[str, NDArray[Any]]:
         """The patterns as host arrays."""
         return {"bits": patterns.bits}
-
-    def memory(self) -> dict[str, NDArray[Any]]:
-        """Nothing is learnt."""
-        return {}
-
-    def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Nothing was learnt."""
 
     def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Patterns:
         """Patterns from such arrays."""

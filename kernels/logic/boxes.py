@@ -366,20 +366,6 @@ def cheapest(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, nee
 
 
 @device
-def box_of(
-    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
-    up: Int64, down: Int64, weight: Int64, hidden: Bytes, inside: int, own: int, move: int, need: int,
-    price: Int64, option: Int32, place: Int32, moved: Signs, level: Int64, row: Int64, least: Int64,
-) -> int:  # fmt: skip
-    """`cheapest` for callers that hold plain arrays; returns the length of the box in `place` and `moved`, 0: none."""
-    boxed = Boxed(size, stride, total, base, first, start, code, sign, up, down, weight)
-    scratch = Scratch(price, option, place, moved, level, row, least)
-    if cheapest(boxed, hidden, inside != 0, whole(own), whole(move), whole(need), scratch) >= INFINITE:
-        return 0
-    return whole(level[LENGTH, len(size)])
-
-
-@device
 def price_in_order(
     size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
     up: Int64, down: Int64, weight: Int64, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32,

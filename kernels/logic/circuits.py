@@ -1,11 +1,11 @@
-"""Circuits in patterns: are they whole, what does their union cost, what does exchanging one of them change."""
+"""Unions of circuits as words of patterns, and what they cost."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..layout import Bits, Int32, Int64
-from .bits import ONE, ZERO, cell_bit, lowest, position
+from .bits import ONE, ZERO, lowest, position
 from .compile import Integer, device
 
 
@@ -28,54 +28,3 @@ def word_cost(word: np.uint64, columns: int, i: int, w: int, weights: Int64) -> 
         word ^= single
         cost += weights[i * columns + w * 64 + position(single)]
     return cost
-
-
-@device
-def is_whole(rows: Bits, columns: int, start: Int64, cell: Int32, circuit: int) -> bool:
-    """Are all cells of the circuit suppressed?  Index -1 means that there is no circuit to rely on."""
-    if circuit < 0:
-        return False
-    missing = 0
-    for e in range(start[circuit], start[circuit + 1]):
-        if not cell_bit(rows, columns, cell[e]):
-            missing += 1
-    return missing == 0
-
-
-@device
-def in_circuit(start: Int64, cell: Int32, circuit: int, wanted: int) -> bool:
-    """Does the circuit (possibly -1, none) use the cell?"""
-    if circuit < 0:
-        return False
-    seen = False
-    for e in range(start[circuit], start[circuit + 1]):
-        seen |= cell[e] == wanted
-    return seen
-
-
-@device
-def swap_gain(
-    start: Int64,
-    cell: Int32,
-    uses: Int32,
-    weights: Int64,
-    base: Bits,
-    columns: int,
-    leaving: int,
-    coming: int,
-) -> int:
-    """Cost change of a pattern (its use counts in `uses`) that gives up one circuit and takes another."""
-    change = 0
-    if leaving == coming:
-        return change
-    if leaving >= 0:
-        for e in range(start[leaving], start[leaving + 1]):
-            c = cell[e]
-            if uses[c] == 1 and not cell_bit(base, columns, c) and not in_circuit(start, cell, coming, c):
-                change -= weights[c]
-    if coming >= 0:
-        for e in range(start[coming], start[coming + 1]):
-            c = cell[e]
-            if uses[c] == 0 and not cell_bit(base, columns, c):
-                change += weights[c]
-    return change

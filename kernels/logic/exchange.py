@@ -23,13 +23,14 @@ class Joins(NamedTuple):
     """Cell c lies on the lines `line[start[c]:start[c+1]]` (start int64[n+1]); its component is found at its first one.
 
     A cell without lines is a component of its own, held at `lines + c` for the c-th of them in `alone` int32[n] (-1: it
-    has lines). `weights` int64[n].
+    has lines). `weights` int64[n]; `lines` is the number of lines.
     """
 
     start: Int64
     line: Int32
     alone: Int32
     weights: Int64
+    lines: int
 
 
 class Labels(NamedTuple):
@@ -38,6 +39,14 @@ class Labels(NamedTuple):
     root: Int32
     gain: Int64
     chosen: Int32
+
+
+class Chosen(NamedTuple):
+    """Pairs int32[Q, 2] of parents, which components their children take int32[Q], and coins uint64[Q]."""
+
+    pairs: Int32
+    ways: Int32
+    seeds: Bits
 
 
 @inner
@@ -132,7 +141,7 @@ def exchange(
     child: Bits,
 ) -> Integer:
     """Fill `child` with the first pattern and the chosen components of the second; what that gains."""
-    lines = len(labels.root) - np.int64(joins.alone.max() + 1)
+    lines = joins.lines
     join_cells(first, second, columns, joins, labels)
     weigh(first, second, columns, joins, labels, lines)
     gained = choose(labels, way, seed)

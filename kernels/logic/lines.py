@@ -1,6 +1,6 @@
-"""Equations: what is suppressed in a line, which tasks a line alone proves unsafe, and interval propagation.
+"""Interval propagation along equations.
 
-Interval propagation works on movements, not values: every suppressed cell may fall by `fall` and rise by
+It works on movements, not values: every suppressed cell may fall by `fall` and rise by
 `rise`, a published cell by nothing, and along a line `sum(coef * movement) = 0`.  One sweep tightens every
 cell by all of its lines as they stood before the sweep, so the result does not depend on the order in which
 lines or cells are visited.
@@ -8,46 +8,8 @@ lines or cells are visited.
 
 from __future__ import annotations
 
-from ..layout import INFINITE, Bits, Int32, Int64
-from .bits import cell_bit
+from ..layout import INFINITE, Int32, Int64
 from .compile import device
-
-
-@device
-def line_exposes(
-    rows: Bits,
-    columns: int,
-    cell_start: Int64,
-    cell_line: Int32,
-    line_coef: Int64,
-    up: Int64,
-    down: Int64,
-    rise_of: Int64,
-    fall_of: Int64,
-    rises: Int64,
-    falls: Int64,
-    own: int,
-    direction: int,
-    need: int,
-) -> bool:
-    """Does some single line prove that cell `own` cannot move by `need`?  (Also when it is published.)
-
-    `rise_of` and `fall_of` say how far each cell can push the sum of each of its lines up and down (no further than
-    any task needs), `rises` and `falls` int64[m] what the suppressed cells of a line can do together.
-    """
-    if need <= 0:
-        return False
-    if (up[own] if direction > 0 else down[own]) < need or not cell_bit(rows, columns, own):
-        return True
-    for q in range(cell_start[own], cell_start[own + 1]):
-        line = cell_line[q]
-        factor = line_coef[q] if line_coef[q] > 0 else -line_coef[q]
-        # What pushes the line's sum up must be taken back by the fall of its other cells.
-        pushes_up = (line_coef[q] > 0) == (direction > 0)
-        others = falls[line] - fall_of[q] if pushes_up else rises[line] - rise_of[q]
-        if others < need * factor:
-            return True
-    return False
 
 
 @device

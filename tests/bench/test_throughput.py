@@ -1,26 +1,32 @@
-"""The throughput benchmark on a small table: every operation, the sweeps, the estimate that says so."""
+"""The throughput benchmark on small tables: every operation, rows as they come, no figure where there is no device."""
 
 from __future__ import annotations
 
 import json
 
-from bench.roofline import bytes_per_pattern
+import pytest
+
 from bench.throughput import OPERATIONS, main
+from gpuga.kernels.probe import cuda_problem
 
 
-def test_every_operation_sweep_and_estimate_is_in_the_rows(tmp_path, capsys):
+def test_every_operation_of_every_back_end_is_in_the_rows(tmp_path, capsys):
     out = tmp_path / "rows.json"
-    assert main(["--size", "12", "--patterns", "16", "--sizes", "8,12", "--repeats", "1", "--json", str(out)]) == 0
+    assert main(["--quick", "--repeats", "1", "--json", str(out)]) == 0
     rows = json.loads(out.read_text())
     assert {"operation", "backend", "patterns", "seconds", "patterns_per_second"} <= set(rows[0])
     on_cpu = [row for row in rows if row["backend"] == "cpu"]
-    assert {row["operation"] for row in on_cpu if not row["note"]} == set(OPERATIONS)
-    assert {row["table"] for row in on_cpu if row["note"] == "table size"} == {"8x8", "12x12"}
-    estimates = [row for row in on_cpu if row["note"].startswith("estimate")]
-    assert estimates
-    assert all(row["seconds"] is None for row in estimates)
-    assert "estimate" in capsys.readouterr().out
+    assert {row["operation"] for row in on_cpu} == set(OPERATIONS)
+    assert {row["table"] for row in on_cpu} == {"herrington-12x12-3%", "smith3d-6x5x4-5%"}
+    assert all(row["patterns_per_second"] > 0 for row in on_cpu)
+    assert [row["operation"] for row in rows if row["backend"] == "python"] == ["safe"]
+    if cuda_problem() is not None:
+        on_device = [row for row in rows if row["backend"] == "cuda"]
+        assert {(row["seconds"], row["note"]) for row in on_device} == {(None, "no device")}
+    assert len(capsys.readouterr().out.splitlines()) == len(rows)
 
 
-def test_a_pattern_of_the_smallest_operation_is_read_once_and_its_verdicts_written():
-    assert bytes_per_pattern(cells=80, lines=5, levels=7)["c"] == 10 + 7
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_one_operation_can_be_asked_for(operation, capsys):
+    assert main(["--quick", "--repeats", "1", "--backend", "cpu", "--operation", operation]) == 0
+    assert all(line.split()[1] == operation for line in capsys.readouterr().out.splitlines())

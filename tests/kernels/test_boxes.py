@@ -10,7 +10,7 @@ from gpuga.kernels.layout import Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
-from .cases import same_circuits
+from .boxes import by_trying, cost, searched
 from .test_oracle import grid_lines, is_kernel_vector
 
 FLAT, LAST = Axis(3, ((2, (0, 1)),)), Axis(4, ((3, (0, 1, 2)),))
@@ -47,20 +47,21 @@ def test_the_cheapest_box_of_every_cell_is_the_oracles(shape: str, inside: bool,
     up[rng.random(grid.cells) < 0.1] = 0
     weights = rng.integers(1, 6, grid.cells)
     weights[rng.random(grid.cells) < 0.1] = -1
-    items = np.array([[p, t] for p in range(2) for t in range(len(tasks))], np.int32)
-    arguments = (patterns, grid, up, down, tasks, weights, items, inside)
-    found, expected = (get_backend(name).cheapest_boxes(*arguments) for name in ("cpu", "numpy"))
-    same_circuits(found, expected, ordered=False)
+    arguments = (patterns, grid, (up, down), tasks, weights, inside)
+    found = searched(*arguments)
+    assert found == by_trying(*arguments)
     lines = grid_lines(axes)
-    for q in np.flatnonzero(found.found).tolist():
-        cells, amounts = found.pool.circuit(q)
-        assert is_kernel_vector(lines, found.pool, q)
-        p, t = items[q]
+    for q, box in enumerate(found):
+        if not box:
+            continue
+        p, t = divmod(q, len(tasks))
+        own, cells, amounts = int(tasks.cell[t]), np.array(list(box)), np.array(list(box.values()))
+        assert is_kernel_vector(lines, box)
         assert (amounts <= up[cells]).all()
         assert (-amounts <= down[cells]).all()
-        assert amounts[cells == tasks.cell[t]].tolist() == [tasks.direction[t] * tasks.need[t]]
+        assert box[own] == tasks.direction[t] * tasks.need[t]
         assert set(np.abs(amounts).tolist()) == {int(tasks.need[t])}
-        others = cells[cells != tasks.cell[t]]
+        others = cells[cells != own]
         assert patterns[p, others].all() or not inside
         assert (weights[others[~patterns[p, others]]] >= 0).all()
 
@@ -74,11 +75,11 @@ def test_prices_may_be_as_large_as_weights_are(shape: str) -> None:
     room = np.full(grid.cells, 5)
     some = np.arange(0, grid.cells, 3)
     tasks = Tasks.of(some, np.ones(len(some)), np.full(len(some), 5))
-    items = np.stack([np.zeros(len(tasks)), np.arange(len(tasks))], axis=1).astype(np.int32)
-    arguments = (np.zeros((1, grid.cells), bool), grid, room, room, tasks, weights, items, False)
-    found, expected = (get_backend(name).cheapest_boxes(*arguments) for name in ("cpu", "numpy"))
-    assert found.cost.tolist() == expected.cost.tolist()
-    assert max(found.cost.tolist()) > 2**50
+    nothing = np.zeros((1, grid.cells), bool)
+    arguments = (nothing, grid, (room, room), tasks, weights, False)
+    found, expected = ([cost(box, nothing[0], weights) for box in way(*arguments)] for way in (searched, by_trying))
+    assert found == expected
+    assert max(found) > 2**50
 
 
 @pytest.mark.parametrize("shape", ["a plane with sub-totals", "three axes", "three axes, sub-totals in the middle"])
@@ -98,3 +99,38 @@ def test_boxes_in_order_are_paid_for_once(shape: str) -> None:
     assert found == expected
     assert found[1] == 0
     assert 0 < found[0] < max(found)
+
+
+@pytest.mark.parametrize("room", [4, 5, 6])
+@pytest.mark.parametrize("axes", [2, 3])
+def test_a_box_may_use_up_all_the_room_of_its_cells(axes: int, room: int) -> None:
+    grid = Grid.of([options_of(FLAT)] * axes)
+    bound = np.full(grid.cells, room)
+    tasks = Tasks.of(np.arange(grid.cells), np.ones(grid.cells), np.full(grid.cells, 5))
+    weights = np.ones(grid.cells, np.int64)
+    for hidden in (False, True):
+        pattern = np.full((1, grid.cells), hidden)
+        boxes = searched(pattern, grid, (bound, bound), tasks, weights, hidden)
+        assert all(boxes) == any(boxes) == (room >= 5)
+        if room >= 5:
+            assert {cost(box, pattern[0], weights) for box in boxes} == {0 if hidden else 2**axes}
+
+
+@pytest.mark.parametrize("most", [1, 3, 4, 6, 8, 12])
+@pytest.mark.parametrize("flat_first", [True, False])
+def test_boxes_of_more_cells_than_there_is_room_for_are_not_found(
+    most: int, flat_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpuga.kernels.layout.MAX_BOX", most)
+    deep = Axis(7, ((6, (4, 5)), (4, (0, 1)), (5, (2, 3))))
+    axes = [FLAT, deep] if flat_first else [deep, FLAT]
+    grid = Grid.of([options_of(axis) for axis in axes])
+    tasks = Tasks.of(np.arange(grid.cells), np.ones(grid.cells), np.full(grid.cells, 2))
+    room, weights = np.full(grid.cells, 9), np.random.default_rng(1).integers(1, 9, grid.cells)
+    boxes = searched(np.zeros((1, grid.cells), bool), grid, (room, room), tasks, weights, False)
+    lines = grid_lines(axes)
+    lengths = {len(box) for box in boxes if box}
+    assert all(is_kernel_vector(lines, box) for box in boxes)
+    assert max(lengths, default=0) <= most
+    assert bool(lengths) == (most >= 4)
+    assert most < 8 or all(boxes)

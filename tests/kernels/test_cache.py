@@ -6,20 +6,25 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+from gpuga.kernels import cuda_kernels
+from gpuga.kernels.compile_cache import _digest, _parts, made_from
+from gpuga.kernels.logic import augment, decode, workers
 
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import numpy as np
-from gpuga.kernels import INFINITE, Plane, Tasks, get_backend
-backend = get_backend("cpu")
+from gpuga.kernels import INFINITE, Plane, Tasks, pack, two_way
 rows, columns = {shape}
 down = np.arange(rows * columns).reshape(rows, columns) + 5
 plane = Plane.of(np.full((rows, columns), INFINITE), down)
-safe = backend.safe(np.ones((65, rows * columns), bool), plane, Tasks.of([0, 1], [1, -1], [2, 2]))
-print(safe.all())
-from gpuga.kernels import cpu_backend
-print(sum(cpu_backend._safe.stats.cache_misses.values()))
+primary = np.arange(rows * columns) < 2
+tasks = Tasks.of([0, 1], [1, -1], [2, 2])
+work = two_way.TwoWayCpu(plane, tasks, np.ones(rows * columns, np.int64), primary, ~primary)
+print(work.safe(pack(np.ones((65, rows * columns), bool), columns)).all())
+print(sum(two_way._safe.stats.cache_misses.values()))
 """
 
 
@@ -163,3 +168,13 @@ def test_without_a_place_for_the_cache_functions_are_compiled_all_the_same(tmp_p
     surroundings = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True, env=surroundings)
     assert done.stdout == "3\n"
+
+
+def test_a_kernel_on_disk_is_known_by_all_that_it_was_made_from() -> None:
+    codegen = SimpleNamespace(magic_tuple=lambda: ("sm_80",))
+    kernel = cuda_kernels.decode
+    key = cuda_kernels.kernel_cache(kernel)._index_key("signature", codegen)
+    assert key[-1] == made_from(kernel) != made_from(cuda_kernels.union)
+    for callee in (augment, decode, workers):
+        path = str(callee.__file__)
+        assert _digest(path, os.stat(path).st_mtime_ns) in _parts(kernel, set())

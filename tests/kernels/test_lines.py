@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuga.kernels import Lines, pack
 from gpuga.kernels.layout import INFINITE
-from gpuga.kernels.logic.lines import line_exposes, line_room, others_room, tightened
-
-from .instances import random_lines
+from gpuga.kernels.logic.lines import line_room, others_room, tightened
 
 NO_LIMIT = INFINITE
 
@@ -65,62 +62,3 @@ def test_a_cell_is_tightened_by_each_of_its_lines() -> None:
     assert new([14, 0, 11, 0], [26, 0, 23, 0]) == (3, 3)
     assert new([5, 1, 11, 0], open_, fall=NO_LIMIT) == (3, 5)
     assert new([30, 0, 30, 0], [60, 0, 60, 0]) == (9, 8)
-
-
-def exposed_by_hand(
-    lines: Lines, hidden: np.ndarray, up: np.ndarray, down: np.ndarray, own: int, direction: int, need: int
-) -> bool:
-    """Whether the cell's own room, or one of its lines, does not let it move by `need`."""
-    if need <= 0:
-        return False
-    if not hidden[own] or (up if direction > 0 else down)[own] < need:
-        return True
-    for line in range(lines.count):
-        span = slice(int(lines.start[line]), int(lines.start[line + 1]))
-        entries = dict(zip(lines.cell[span].tolist(), lines.coef[span].tolist(), strict=True))
-        if own in entries:
-            pushed = direction * entries[own]
-            others = sum(
-                abs(k) * int((down if (k > 0) == (pushed > 0) else up)[c])
-                for c, k in entries.items()
-                if c != own and hidden[c]
-            )
-            if others < need * abs(entries[own]):
-                return True
-    return False
-
-
-def test_a_line_exposes_a_cell_that_its_others_do_not_balance() -> None:
-    rng = np.random.default_rng(5)
-    seen = {True: 0, False: 0}
-    for _ in range(60):
-        cells = 8
-        lines = random_lines(rng, cells, 3)
-        hidden = rng.random(cells) < 0.8
-        up, down = rng.integers(0, 9, (2, cells))
-        bits = pack(hidden[None, None]).bits[0]
-        start, line, coef, rise_of, fall_of, rises, falls = [0], [], [], [], [], *np.zeros((2, lines.count), np.int64)
-        for own in range(cells):
-            for at in range(lines.count):
-                for e in range(int(lines.start[at]), int(lines.start[at + 1])):
-                    if int(lines.cell[e]) != own:
-                        continue
-                    k = int(lines.coef[e])
-                    rise, fall = (int(up[own]), int(down[own])) if k > 0 else (int(down[own]), int(up[own]))
-                    line.append(at)
-                    coef.append(k)
-                    rise_of.append(rise * abs(k))
-                    fall_of.append(fall * abs(k))
-                    if hidden[own]:
-                        rises[at] += rise * abs(k)
-                        falls[at] += fall * abs(k)
-            start.append(len(line))
-        arrays = (np.array(start), np.array(line, np.int32), np.array(coef))
-        pushes = (np.array(rise_of), np.array(fall_of), rises, falls)
-        for own in range(cells):
-            for direction in (1, -1):
-                for need in (0, 1, 4):
-                    found = line_exposes(bits, cells, *arrays, up, down, *pushes, own, direction, need)
-                    assert found == exposed_by_hand(lines, hidden, up, down, own, direction, need)
-                    seen[bool(found)] += 1
-    assert min(seen.values()) > 300

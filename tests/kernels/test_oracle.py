@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from gpuga.kernels import INFINITE, SAFE, UNSAFE, Backend, Equations, Lines, Pool, Tasks, get_backend, plane_lines
+from gpuga.kernels import INFINITE, Backend, Equations, Lines, Tasks, get_backend, plane_lines
 from gpuga.kernels.layout import Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
+from .boxes import Box, by_trying, searched
 from .instances import PlaneCase, random_grid, random_plane
+from .oracle import covered, without_redundant
 
 
 @pytest.fixture(params=["numpy", "cpu"])
@@ -41,97 +45,44 @@ def cases(count: int) -> list[PlaneCase]:
     return [random_plane(np.random.default_rng([seed, 11]), shapes[seed % 4], count=3) for seed in range(count)]
 
 
-def is_kernel_vector(lines: Lines, pool: Pool, k: int) -> bool:
+def is_kernel_vector(lines: Lines, box: Box) -> bool:
     moved = np.zeros(lines.cells, np.int64)
-    cells, amounts = pool.circuit(k)
-    moved[cells] = amounts
-    return len(set(cells.tolist())) == len(cells) and not (matrix(lines) @ moved).any()
+    moved[list(box)] = list(box.values())
+    return not (matrix(lines) @ moved).any()
 
 
-def test_safe_means_that_the_attacker_can_move_the_cell_that_far(backend: Backend) -> None:
+def test_covered_means_that_the_attacker_can_move_the_cell_that_far() -> None:
     for case in cases(16):
         if case.plane.cells > 40:
             continue
-        safe = backend.safe(case.patterns, case.plane, case.tasks)
+        safe = covered(case.patterns, case.plane, case.tasks)
         for p, t in case.items:
             need, sign = int(case.tasks.need[t]), int(case.tasks.direction[t])
             reach = largest_move(case.lines, case.up, case.down, case.patterns[p], int(case.tasks.cell[t]), sign)
             assert safe[p, t] == (reach >= need - 1e-6)
 
 
-def test_quick_verdicts_and_reachability_never_contradict_the_exact_verdict(backend: Backend) -> None:
-    for case in cases(40):
-        safe = backend.safe(case.patterns, case.plane, case.tasks)
-        quick = backend.quick_unsafe(case.patterns, case.lines, case.up, case.down, case.tasks)
-        verdicts = backend.reachability(case.patterns, case.plane, case.tasks)
-        assert not (quick & safe).any()
-        assert safe[verdicts == SAFE].all()
-        assert not safe[verdicts == UNSAFE].any()
-
-
-def test_suppressing_more_never_makes_a_task_unsafe(backend: Backend) -> None:
+def test_suppressing_more_never_leaves_a_requirement_uncovered() -> None:
     for case in cases(30):
         more = case.patterns | (np.random.default_rng(1).random(case.patterns.shape) < 0.3)
-        before, after = (backend.safe(p, case.plane, case.tasks) for p in (case.patterns, more))
+        before, after = (covered(p, case.plane, case.tasks) for p in (case.patterns, more))
         assert (after >= before).all()
 
 
-def test_clean_up_keeps_every_safe_task_safe_and_leaves_nothing_redundant(backend: Backend) -> None:
+def test_clean_up_keeps_what_is_covered_and_leaves_nothing_redundant() -> None:
     for case in cases(12):
         if case.plane.cells > 40:
             continue
-        before = backend.safe(case.patterns, case.plane, case.tasks)
-        kept = backend.remove_redundant(case.patterns, case.plane, case.tasks, case.weights, case.primary)
-        cleaned = backend.unpack(kept)
-        np.testing.assert_array_equal(backend.safe(kept, case.plane, case.tasks), before)
+        before = covered(case.patterns, case.plane, case.tasks)
+        cleaned = without_redundant(case.patterns, case.plane, case.tasks, case.weights, case.primary)
+        np.testing.assert_array_equal(covered(cleaned, case.plane, case.tasks), before)
         assert (cleaned <= case.patterns).all()
         assert (cleaned[:, case.primary] == case.patterns[:, case.primary]).all()
         for p in range(len(cleaned)):
             for cell in np.flatnonzero(cleaned[p] & ~case.primary):
                 without = cleaned[p : p + 1].copy()
                 without[0, cell] = False
-                assert (before[p] & ~backend.safe(without, case.plane, case.tasks)[0]).any()
-
-
-def test_a_path_circuit_is_a_kernel_vector_that_covers_its_task(backend: Backend) -> None:
-    for case in cases(30):
-        found = backend.cheapest_paths(case.patterns, case.plane, case.tasks, case.weights, case.items)
-        for q, (p, t) in enumerate(case.items):
-            if not found.found[q]:
-                continue
-            cells, amounts = found.pool.circuit(q)
-            assert is_kernel_vector(case.lines, found.pool, q)
-            assert cells[0] == case.tasks.cell[t]
-            assert amounts[0] == case.tasks.direction[t] * case.tasks.need[t]
-            assert (amounts <= case.up.ravel()[cells]).all()
-            assert (-amounts <= case.down.ravel()[cells]).all()
-            assert found.cost[q] == case.weights[cells][~case.patterns[p, cells]].sum()
-
-
-def test_a_path_is_found_exactly_when_suppressing_everything_would_do(backend: Backend) -> None:
-    for case in cases(30):
-        found = backend.cheapest_paths(case.patterns, case.plane, case.tasks, case.weights, case.items)
-        everything = backend.safe(np.ones((1, case.plane.cells), np.bool_), case.plane, case.tasks)[0]
-        wanted = everything[case.items[:, 1]] & (case.tasks.need[case.items[:, 1]] > 0)
-        np.testing.assert_array_equal(found.found, wanted)
-
-
-def test_a_path_costs_nothing_only_for_safe_tasks_and_always_where_one_path_does(backend: Backend) -> None:
-    free = dear = 0
-    for case in cases(30):
-        safe = backend.safe(case.patterns, case.plane, case.tasks)
-        verdicts = backend.reachability(case.patterns, case.plane, case.tasks)
-        found = backend.cheapest_paths(case.patterns, case.plane, case.tasks, case.weights + 1, case.items)
-        for q, (p, t) in enumerate(case.items):
-            if case.tasks.need[t] == 0 or not case.patterns[p, case.tasks.cell[t]] or not found.found[q]:
-                continue
-            if verdicts[p, t] == SAFE:
-                assert found.cost[q] == 0
-                free += 1
-            elif not safe[p, t]:
-                assert found.cost[q] > 0
-                dear += 1
-    assert min(free, dear) > 20
+                assert (before[p] & ~covered(without, case.plane, case.tasks)[0]).any()
 
 
 def grid_lines(axes: list[Axis]) -> Lines:
@@ -149,40 +100,38 @@ def grid_lines(axes: list[Axis]) -> Lines:
     return Lines.of(start, np.array(cells, np.int32), coef, number.size)
 
 
-def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_task(backend: Backend) -> None:
+@pytest.mark.parametrize("way", [searched, by_trying])
+def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_task(way: Callable[..., list[Box]]) -> None:
     seen = 0
     for seed in range(40):
         case = random_grid(np.random.default_rng([seed, 12]))
         lines = grid_lines(case.axes)
         for inside in (False, True):
-            found = backend.cheapest_boxes(
-                case.patterns, case.grid, case.up, case.down, case.tasks, case.weights, case.items, inside
-            )
-            for q, (p, t) in enumerate(case.items):
-                if not found.found[q]:
+            boxes = way(case.patterns, case.grid, (case.up, case.down), case.tasks, case.weights, inside)
+            for q, box in enumerate(boxes):
+                if not box:
                     continue
                 seen += 1
-                cells, amounts = found.pool.circuit(q)
-                assert is_kernel_vector(lines, found.pool, q)
-                own = amounts[cells == case.tasks.cell[t]]
-                assert own.tolist() == [case.tasks.direction[t] * case.tasks.need[t]]
+                p, t = divmod(q, len(case.tasks))
+                own, cells, amounts = int(case.tasks.cell[t]), np.array(list(box)), np.array(list(box.values()))
+                assert is_kernel_vector(lines, box)
+                assert box[own] == case.tasks.direction[t] * case.tasks.need[t]
                 assert (amounts <= case.up[cells]).all()
                 assert (-amounts <= case.down[cells]).all()
-                others = cells[cells != case.tasks.cell[t]]
+                others = cells[cells != own]
                 assert not inside or case.patterns[p, others].all()
                 assert (case.weights[others][~case.patterns[p, others]] >= 0).all()
     assert seen > 50
 
 
-def test_a_total_is_protected_by_a_box_as_well(backend: Backend) -> None:
+@pytest.mark.parametrize("way", [searched, by_trying])
+def test_a_total_is_protected_by_a_box_as_well(way: Callable[..., list[Box]]) -> None:
     deep, flat = Axis(5, ((0, (1, 2)), (1, (3, 4)))), Axis(3, ((0, (1, 2)),))
     grid = Grid.of([options_of(deep), options_of(flat)])
     everything = np.ones((1, grid.cells), np.bool_)
     tasks = Tasks.of([0, 3, 4], [1, -1, 1], [2, 2, 2])
     bound = np.full(grid.cells, 5)
-    items = np.array([[0, 0], [0, 1], [0, 2]], np.int32)
-    found = backend.cheapest_boxes(everything, grid, bound, bound, tasks, np.ones(grid.cells, np.int64), items, True)
-    assert found.found.all()
+    assert all(way(everything, grid, (bound, bound), tasks, np.ones(grid.cells, np.int64), True))
 
 
 def test_unpicking_never_excludes_what_the_attacker_can_reach(backend: Backend) -> None:
@@ -203,21 +152,6 @@ def test_unpicking_recovers_a_lone_suppression(backend: Backend) -> None:
     fall, rise = backend.unpick(pattern, plane_lines(3, 3), free, free)
     assert not fall.any()
     assert not rise.any()
-
-
-def test_swapping_a_circuit_changes_the_cost_by_the_gain(backend: Backend) -> None:
-    rng = np.random.default_rng(5)
-    pool = Pool.from_lists([(rng.choice(30, 4, replace=False), np.ones(4)) for _ in range(9)])
-    weights, base = rng.integers(0, 50, 30), rng.random(30) < 0.2
-    chromosomes = rng.integers(-1, 9, (4, 6)).astype(np.int32)
-    made = backend.union(pool, chromosomes, weights, base)
-    pairs = np.array([(a, b) for a in range(4) for b in range(4)], np.int32)
-    gains = backend.swap_gains(pool, chromosomes, made.uses, weights, base, pairs)
-    for q, (taker, giver) in enumerate(pairs):
-        for t in range(6):
-            child = chromosomes[taker : taker + 1].copy()
-            child[0, t] = chromosomes[giver, t]
-            assert backend.union(pool, child, weights, base).costs[0] == made.costs[taker] + gains[q, t]
 
 
 def test_first_order_points_keep_their_bounds_and_come_near_the_optimum(backend: Backend) -> None:

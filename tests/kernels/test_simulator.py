@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
@@ -21,7 +23,7 @@ assert isinstance(backend, CudaBackend) and backend.xp is np
 tight = CudaBackend(np, lambda: 1, slots=128)  # no free memory: batches of one pattern
 for name, check in CASES.items():
     check(backend, np.random.default_rng([0, 3]))
-    if name in ("line_totals", "safe", "swap_gains"):
+    if name in ("box_costs", "unpick"):
         check(tight, np.random.default_rng([9, 3]))
     print("agrees:", name)
 """
@@ -34,3 +36,55 @@ def test_the_cuda_kernels_agree_with_the_oracle_in_the_simulator() -> None:
     run = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr[-3000:]
     assert run.stdout.splitlines() == [f"agrees: {name}" for name in CASES]
+
+
+GENERATION = """
+import numpy as np
+from gpuga.kernels.cuda_machine import Machine, this_machine
+from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
+
+machine = this_machine()
+assert machine.xp is np
+tight = Machine(np, lambda: 1)  # one worker has to do all patterns, one after the other
+for seed, requirements in enumerate(REQUIREMENTS):
+    for name, check in DEVICE_CASES.items():
+        pair = make_pair(tight if seed % 2 else machine, requirements, seed)
+        assert pair.device.workers == 1 or not seed % 2
+        check(pair)
+        assert pair.device.device is not None
+        print("agrees:", name, requirements, flush=True)
+"""
+
+
+def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
+    from .device_cases import DEVICE_CASES, REQUIREMENTS
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", GENERATION], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
+
+
+RUN = """
+import sys
+import gpuga
+from gpuga.table.generate import herrington
+
+table = herrington(9, 8, 0.06, 2)
+options = {"population": 12, "generations": 2, "without": ("prover",)}
+found = [gpuga.protect(table, sys.argv[1], backend=name, seed=3, options=options if sys.argv[1] == "circuits" else {
+    "population": 4, "generations": 2}) for name in ("cuda", "cpu")]
+print(found[0].backend, (found[0].suppressed == found[1].suppressed).all(), found[0].cost == found[1].cost)
+"""
+
+
+@pytest.mark.parametrize("method", ["circuits", "gapn"])
+def test_a_whole_run_in_the_simulator_is_that_of_the_cpu(method: str) -> None:
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", RUN, method], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.split() == ["cuda", "True", "True"]

@@ -6,24 +6,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Patterns, Plane, Tasks, get_backend
+from gpuga.kernels import Patterns
 from gpuga.kernels.layout import pack, unpack
-from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE, TwoWayCpu
+from gpuga.kernels.two_way import TwoWayCpu
 
 from .instances import PlaneCase, random_plane
+from .oracle import covered as verdicts_of
+from .oracle import without_redundant
+from .planes import seeds, styles, wide_plane
 
-ORACLE = get_backend("numpy")
-EXACT = get_backend("cpu")
 Bools = NDArray[np.bool_]
-
-
-def seeds(rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
-    return rng.integers(1, 2**63, count).astype(np.uint64)
-
-
-def styles(rng: np.random.Generator, count: int) -> NDArray[np.int32]:
-    order = rng.choice([0, BY_NEED, BY_WEIGHT], count)
-    return (rng.integers(0, BLUR + SINGLE + BY_CAPACITY + 1, count) + order).astype(np.int32)
 
 
 def engine(case: PlaneCase, threads: int = 1, candidate: Bools | None = None) -> TwoWayCpu:
@@ -31,27 +23,8 @@ def engine(case: PlaneCase, threads: int = 1, candidate: Bools | None = None) ->
     return TwoWayCpu(case.plane, case.tasks, case.weights, case.primary, allowed, threads)
 
 
-def wide_plane(rng: np.random.Generator, tasks: int) -> PlaneCase:
-    """A plane with so many requirements: capacities of zero one way, without bound, needs of zero."""
-    rows, columns = int(rng.integers(4, 12)), int(rng.integers(20, 70))
-    case = random_plane(rng, (rows, columns), count=0)
-    up, down = case.up.copy(), case.down.copy()
-    up[rng.random(up.shape) < 0.1] = 0
-    down[rng.random(up.shape) < 0.1] = 0
-    down[rng.random(up.shape) < 0.3] = INFINITE
-    cell = rng.choice(up.size, tasks, replace=tasks > up.size)
-    need = rng.integers(0, 12, tasks)
-    asked = Tasks.of(cell, rng.choice([1, -1], tasks), need)
-    primary = np.zeros(up.size, np.bool_)
-    primary[cell] = True
-    patterns = (rng.random((6, up.size)) < rng.uniform(0.05, 0.6, (6, 1))) | primary
-    return PlaneCase(
-        up, down, Plane.of(up, down), case.lines, asked, patterns, case.weights, primary, np.zeros((0, 2), np.int32)
-    )
-
-
 def verdicts(case: PlaneCase, patterns: Bools) -> Bools:
-    return EXACT.safe(patterns, case.plane, case.tasks)
+    return verdicts_of(patterns, case.plane, case.tasks)
 
 
 def packed(case: PlaneCase, patterns: Bools) -> Patterns:
@@ -74,7 +47,7 @@ def test_safe_says_what_the_oracle_says(seed: int) -> None:
     case = random_plane(rng)
     patterns = case.patterns | case.primary
     found = engine(case).safe(packed(case, patterns))
-    np.testing.assert_array_equal(found, ORACLE.safe(patterns, case.plane, case.tasks).all(axis=1))
+    np.testing.assert_array_equal(found, verdicts(case, patterns).all(axis=1))
 
 
 @pytest.mark.parametrize("tasks", [1, 63, 64, 65, 130, 400])
@@ -132,8 +105,8 @@ def test_seed_0_cleans_exactly_by_weight(seed: int) -> None:
     case = random_plane(rng, [(1, 4), (3, 3), (4, 5), (5, 7)][seed % 4], count=3)
     patterns = case.patterns | case.primary
     found = engine(case).clean(packed(case, patterns), np.zeros(len(patterns), np.uint64))
-    expected = ORACLE.remove_redundant(patterns, case.plane, case.tasks, case.weights, case.primary)
-    np.testing.assert_array_equal(unpack(found), ORACLE.unpack(expected))
+    expected = without_redundant(patterns, case.plane, case.tasks, case.weights, case.primary)
+    np.testing.assert_array_equal(unpack(found), expected)
 
 
 @pytest.mark.parametrize("seed", range(20))

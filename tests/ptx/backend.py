@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuga.kernels import cuda_backend, cuda_kernels
 from gpuga.kernels.cuda_backend import CudaBackend
+from gpuga.kernels.cuda_machine import Machine
 
 from .executor import Module
 from .toolchain import kernel_ptx
@@ -41,3 +42,11 @@ def ptx_backend(
 
     made: CudaBackend = backend.CudaBackend(np, lambda: 2**30, slots=256, launch=launch)
     return made
+
+
+def ptx_machine(
+    arch: str, order: str = "forward", preempt: int = 0, seed: int = 0, kernels: ModuleType = cuda_kernels
+) -> Machine:
+    """A machine with room for few workers whose launches run on the PTX executor."""
+    launch = ptx_backend(arch, order, preempt, seed, kernels).launch
+    return Machine(np, lambda: 2**21, launch, lambda record: record)

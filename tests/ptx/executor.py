@@ -84,11 +84,16 @@ class Module:
 
 
 def flatten(arguments: list[Any]) -> list[Any]:
-    """Arguments as numba passes them: an array is (meminfo, parent, items, itemsize, data, shape..., strides...)."""
+    """Arguments as numba passes them: an array is (meminfo, parent, items, itemsize, data, shape..., strides...).
+
+    A record is its fields, one after the other.
+    """
     flat: list[Any] = []
     for value in arguments:
         if isinstance(value, np.ndarray):
             flat += [0, 0, value.size, value.itemsize, value, *value.shape, *value.strides]
+        elif isinstance(value, tuple):
+            flat += flatten(list(value))
         else:
             flat.append(value)
     return flat

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from tests.kernels.cases import CASES
+from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
 
-from .backend import SCHEDULES, ptx_backend
+from .backend import SCHEDULES, ptx_backend, ptx_machine
 
 # The compiler has two generations of code generators: one up to sm_90, one from sm_100 on; both are executed here.
 ARCHITECTURES = ["sm_80", "sm_120"]
@@ -22,9 +23,26 @@ def test_emitted_ptx_agrees_with_the_oracle(arch: str, name: str) -> None:
             CASES[name](backend, np.random.default_rng([seed, number, 4]))
 
 
+@pytest.mark.parametrize("name", DEVICE_CASES)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_a_generation_of_emitted_ptx_is_that_of_the_cpu(arch: str, name: str) -> None:
+    for number, (order, preempt) in enumerate(SCHEDULES):
+        for requirements in REQUIREMENTS[number % 2 :: 2]:
+            DEVICE_CASES[name](make_pair(ptx_machine(arch, order, preempt, number), requirements, number, count=4))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
 def test_emitted_ptx_of_the_other_architectures_agrees_as_well(arch: str, name: str) -> None:
     for number, (order, preempt) in enumerate(SCHEDULES):
         CASES[name](ptx_backend(arch, order, preempt, seed=number), np.random.default_rng([number, 5]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEVICE_CASES)
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+def test_a_generation_of_the_other_architectures_is_that_of_the_cpu_as_well(arch: str, name: str) -> None:
+    for number, (order, preempt) in enumerate(SCHEDULES):
+        requirements = REQUIREMENTS[number]
+        DEVICE_CASES[name](make_pair(ptx_machine(arch, order, preempt, number), requirements, 20 + number, count=4))

@@ -112,7 +112,8 @@ class Translator:
             "selp": self.select, "shl": self.shift, "shr": self.shift, "atom": self.atomic, "red": self.atomic,
             "bar": self.barrier, "bra": self.branch, "ret": self.leave, "exit": self.leave, "bfi": self.insert_bits,
             "bfe": self.extract_bits, "min": self.extreme, "max": self.extreme, "not": self.unary, "neg": self.unary,
-            "abs": self.unary, "popc": self.unary, "fma": self.multiply, **dict.fromkeys(BINARY, self.binary),
+            "abs": self.unary, "popc": self.unary, "fma": self.multiply, "shf": self.funnel,
+            **dict.fromkeys(BINARY, self.binary),
         }  # fmt: skip
 
     def read(self, operand: str, kind: str) -> str:
@@ -170,7 +171,25 @@ class Translator:
         return f"{'shared_at' if space == 'shared' else 'global_at'}(t, c, {at}, {size}, {line})"
 
     def mov(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
+        if ops[0].startswith("{"):
+            return self.unpacked(kind, ops)
+        if ops[1].startswith("{"):
+            return self.write(ops[0], kind, self.packed(kind, ops[1]))
         return self.write(ops[0], kind, self.read(ops[1], kind))
+
+    def unpacked(self, kind: str, ops: list[str]) -> str:
+        """A register taken apart into narrower ones, the lowest bits first."""
+        names = [name.strip() for name in ops[0].strip("{} ").split(",")]
+        part = f"b{8 * width(kind) // len(names)}"
+        whole = self.read(ops[1], kind)
+        return " ".join(self.write(name, part, f"({whole}) >> {8 * width(part) * at}") for at, name in enumerate(names))
+
+    def packed(self, kind: str, operand: str) -> str:
+        """Narrower registers as one, the lowest bits first."""
+        names = [name.strip() for name in operand.strip("{} ").split(",")]
+        part = f"b{8 * width(kind) // len(names)}"
+        shifted = (f"(({C_TYPES[kind]}){self.read(n, part)} << {8 * width(part) * x})" for x, n in enumerate(names))
+        return f"({' | '.join(shifted)})"
 
     def convert(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         return self.write(ops[0], parts[-2], f"({C_TYPES[parts[-2]]}){self.read(ops[1], kind)}")
@@ -233,6 +252,13 @@ class Translator:
     def extreme(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         a, b = self.read(ops[1], kind), self.read(ops[2], kind)
         return self.write(ops[0], kind, f"({a} {'<' if parts[0] == 'min' else '>'} {b} ? {a} : {b})")
+
+    def funnel(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
+        """Two registers as one of 64 bits, shifted: its upper half (to the left) or its lower one (to the right)."""
+        low, high, by = (self.read(op, "u32") for op in ops[1:4])
+        by = f"({by} & 31u)" if "wrap" in parts else f"({by} > 32u ? 32u : {by})"
+        both = f"(((uint64_t){high} << 32) | {low})"
+        return self.write(ops[0], kind, f"({both} << {by}) >> 32" if parts[1] == "l" else f"{both} >> {by}")
 
     def shift(self, parts: list[str], kind: str, ops: list[str], line: int) -> str:
         bits, value, by = int(kind[1:]), self.read(ops[1], kind), self.read(ops[2], "u32")

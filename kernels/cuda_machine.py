@@ -1,0 +1,35 @@
+"""Where CUDA work runs: a device with CuPy's arrays, or numba's simulator with NumPy's."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cuda_kernels import launch, ready
+from .probe import simulated
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The array module `xp`, how many bytes of memory are free, how a kernel is launched by name on some blocks.
+
+    `ready` turns a record that is passed again and again into what launches take at once.
+    """
+
+    xp: Any
+    free: Callable[[], int]
+    launch: Callable[..., None] = launch
+    ready: Callable[[Any], Any] = ready
+
+
+def this_machine() -> Machine:
+    """The current device, or the simulator where that is switched on."""
+    if simulated():
+        return Machine(np, lambda: 2**30)
+    cupy = importlib.import_module("cupy")
+    pool = cupy.get_default_memory_pool()
+    return Machine(cupy, lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()))
