@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.python_evaluate import PythonPlane, evaluate
-from gpuga.bounds.search import Search
 from gpuga.context import Context
 from gpuga.evolution.breeding import STYLES
 from gpuga.evolution.deap_toolbox import DeapTable
-from gpuga.evolution.prover import News
+from gpuga.evolution.prover import Prover
 from gpuga.evolution.run import prices_of
 from gpuga.kernels.probe import cuda_problem
 from gpuga.kernels.random import Stream
@@ -35,6 +34,9 @@ from gpuga.table.table import Table
 
 BACKENDS = ("python", "cpu", "cuda")
 OPERATIONS = ("safe", "clean", "children", "exchange")
+
+STEPS = 40
+"""Steps of the prover after which its relaxation prices the cells."""
 
 PYTHON_PATTERNS = 6
 """Patterns that plain Python judges: it takes its time."""
@@ -81,8 +83,11 @@ def priced(case: Case, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     problem: Any = DeapTable(case.make(seed), Context(backend="cpu"), ("cost",)).problem
     point, core = np.zeros(problem.weight.size), problem.candidate.ravel()
     if problem.weight.ndim == 2:
-        news = News(Search(problem, Context()), 1)
-        point, core = news.point.ravel(), news.core.ravel()
+        prover, cost = Prover(problem, Context(), paced=True), int(problem.weight.ravel()[core].sum())
+        told = [prover.exchange(core, cost) for _ in range(STEPS)][-1]
+        prover.stop()
+        if told is not None:
+            point, core = told.point.ravel(), told.core.ravel()
     return prices_of(problem.weight.ravel(), point)[None], core
 
 

@@ -75,7 +75,7 @@ class CircuitsParameters(EvolutionParameters, method="circuits"):
         unset=f"{PATIENCE} (with --seconds: no limit)",
         role="stop",
     )
-    population: int = parameter(256, "Population size; general tables start with 32 unless it is named.", metavar="N")
+    population: int = parameter(256, _POPULATION, metavar="N")
     selection: str | None = parameter(None, _SELECTION, choices=SELECTIONS, unset="tournament of two")
     replacement: str | None = parameter(None, _REPLACEMENT, choices=REPLACEMENTS, unset="by cost and dissimilarity")
     without: tuple[str, ...] = parameter(

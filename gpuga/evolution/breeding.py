@@ -78,7 +78,10 @@ class Kernels(Protocol):
 
     shares: Shares
     usual: int  # the population size where the user names none
-    threads: int  # how many children are made at once
+
+    @property
+    def threads(self) -> int:
+        """How many children are made at once."""
 
     @property
     def bytes_each(self) -> int:

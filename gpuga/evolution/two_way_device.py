@@ -13,9 +13,6 @@ from gpuga.kernels.layout import Patterns
 from gpuga.kernels.two_way_cuda import TwoWayCuda
 from gpuga.problem.two_way import TwoWayProblem
 
-AT_ONCE = 256
-"""Children between two looks at a limited time: with fewer, most of a device would wait."""
-
 
 class TwoWayDeviceKernels(PathsFindAll, TwoWayCuda):
     """As `TwoWayKernels`, with which the CPU goes on where device memory is gone."""
@@ -23,7 +20,6 @@ class TwoWayDeviceKernels(PathsFindAll, TwoWayCuda):
     def __init__(self, problem: TwoWayProblem, threads: int, machine: Machine | None = None) -> None:
         host = TwoWayKernels(problem, threads)
         super().__init__(host, host.crossing, machine)
-        self.threads = AT_ONCE
 
     def arrays(self, patterns: Patterns) -> dict[str, NDArray[Any]]:
         """The patterns as host arrays."""
