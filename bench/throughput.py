@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.python_evaluate import PythonPlane, evaluate
+from gpuga.bounds.master import useful_columns
 from gpuga.bounds.search import Search
 from gpuga.context import Context
 from gpuga.evolution.breeding import STYLES
 from gpuga.evolution.deap_toolbox import DeapTable
-from gpuga.evolution.prover import News
 from gpuga.evolution.run import prices_of
 from gpuga.kernels.probe import cuda_problem
 from gpuga.kernels.random import Stream
@@ -81,8 +81,9 @@ def priced(case: Case, seed: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     problem: Any = DeapTable(case.make(seed), Context(backend="cpu"), ("cost",)).problem
     point, core = np.zeros(problem.weight.size), problem.candidate.ravel()
     if problem.weight.ndim == 2:
-        news = News(Search(problem, Context()), 1)
-        point, core = news.point.ravel(), news.core.ravel()
+        search = Search(problem, Context())
+        point = search.master.point().ravel()
+        core = (useful_columns(search.master, search.cost) | search.best).ravel()
     return prices_of(problem.weight.ravel(), point)[None], core
 
 
