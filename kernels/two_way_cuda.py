@@ -110,6 +110,7 @@ class TwoWayCuda:
         self.device: Machine | None = machine or this_machine()
         self._priced: tuple[Any, Int64, Words] | None = None
         self._nothing: Any = None
+        self.threads = host.threads  # how many patterns are worked on at once
         self._attempt(self._settle_in)
 
     # --- memory ------------------------------------------------------------------------------------------
@@ -146,7 +147,8 @@ class TwoWayCuda:
                 if workers == 1:
                     raise
                 workers = (workers + 1) // 2
-        self.workers, self._room, self._marks = workers, device.ready(room), device.ready(marks)
+        self.workers = self.threads = workers
+        self._room, self._marks = device.ready(room), device.ready(marks)
         with contextlib.suppress(MemoryError):  # what is given back at once stays in the pool, for populations
             device.xp.empty(min(RESERVE, device.free() // RESERVED), np.uint8)
 
@@ -197,6 +199,7 @@ class TwoWayCuda:
             return on_device(self.device)
         except MemoryError:
             warn("device memory is too small for this table and population: the CPU goes on")
+            self.threads = self.host.threads
             self.device = self._tables = self._room = self._marks = self._joins = None
             self._ground = self._needs = self._priced = self._nothing = None
             return None
@@ -205,11 +208,6 @@ class TwoWayCuda:
         """One launch for `count` patterns (or words): blocks are workers, or their threads take one each."""
         threads = KERNELS[name][2]
         device.launch(name, min(count, self.workers) if name in WORKERS else -(-count // threads), *arguments)
-
-    @property
-    def threads(self) -> int:
-        """How many patterns are worked on at once."""
-        return self.host.threads if self.device is None else self.workers
 
     # --- patterns ----------------------------------------------------------------------------------------
 
