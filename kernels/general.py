@@ -242,13 +242,11 @@ class GeneralCpu:
         self._run(CLEAN, cleaned, kept, self._jobs(len(patterns)))
         return cleaned.view(np.bool_), kept
 
-    def safe(self, patterns: Bools, genes: Genes | None = None) -> Bools:
-        """Whether every requirement has a certificate inside the pattern; False says "none found", not "unsafe"."""
-        known = self.no_genes(len(patterns)) if genes is None else _copied(genes)
-        return self._run(PROVE, _bytes(patterns), known, self._jobs(len(patterns)))
-
     def prove(self, patterns: Bools, genes: Genes) -> Bools:
-        """As `safe`; the certificates that are found are written to `genes`."""
+        """Whether every requirement has a certificate inside the pattern; those that are found are written to `genes`.
+
+        False says "none found", not "unsafe".
+        """
         return self._run(PROVE, _bytes(patterns), genes, self._jobs(len(patterns)))
 
     def destroy(self, patterns: Bools, genes: Genes, seeds: ArrayLike, strength: ArrayLike) -> Bools:

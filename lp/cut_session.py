@@ -74,10 +74,6 @@ class CutSession:
         """Let solves end once the objective is proven to exceed `most`."""
         self._model.setOptionValue("objective_bound", most)
 
-    def forget_basis(self) -> None:
-        """Solve the next time from scratch: the answer then depends on the program alone."""
-        self._model.clearSolver()
-
     def solve(self, seconds: float = float("inf"), iterations: int | None = None) -> Answer:
         """Solve warm; where a limit ends it, the point and the duals of that moment."""
         self._model.setOptionValue("simplex_iteration_limit", NO_LIMIT if iterations is None else iterations)

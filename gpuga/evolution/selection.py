@@ -18,8 +18,6 @@ from gpuga.table.table import Ints
 
 TOURNAMENT = 3
 
-Select = Callable[[Sequence[Any], int], list[Any]]
-
 
 def costs_of(individuals: Sequence[Any]) -> Ints:
     """The costs of evaluated individuals (int64[P])."""
@@ -48,14 +46,6 @@ def tournament(individuals: Sequence[Any], k: int, stream: Stream, size: int = T
     drawn = stream.integers(0, len(individuals), k * size).reshape(k, size)
     won = drawn[np.arange(k), np.argmin(costs[drawn], axis=1)]
     return [individuals[z] for z in won]
-
-
-def portfolio_selection(individuals: Sequence[Any], k: int, stream: Stream) -> list[Any]:
-    """Herrington's probabilistic mixture of selections, drawn anew: roulette 45 %, tournament 45 %, elite 10 %."""
-    draw = float(stream.uniform(1)[0])
-    if draw < 0.45:
-        return roulette(individuals, k, stream)
-    return tournament(individuals, k, stream) if draw < 0.9 else elite(individuals, k)
 
 
 SELECTIONS: dict[str, Callable[..., list[Any]]] = {

@@ -312,15 +312,6 @@ def priced(ground: Ground, state: State, requirement: int, former: int) -> Integ
 
 
 @bare
-def in_use(state: State, place: int) -> Truth:
-    """Whether a certificate that something leans on moves a cell."""
-    e = state.head[place]
-    while e >= 0 and state.uses[state.owner[e]] == 0:
-        e = state.next[e]
-    return e >= 0
-
-
-@bare
 def take_back(ground: Ground, state: State, mark: tuple[int, int, int]) -> None:
     """Undo what was written down since a mark: certificates, proofs and cells."""
     certificates, changes, hidings = mark

@@ -117,8 +117,8 @@ def test_a_pattern_without_a_certificate_is_not_called_safe(seed: int) -> None:
     engine = table(CUBE, seed)
     patterns, genes, done = children(engine, 2)
     assert done.all()
-    assert engine.safe(patterns, genes).all()
-    assert not engine.safe(np.tile(engine.forced, (2, 1))).any()
+    assert engine.prove(patterns, genes).all()
+    assert not engine.prove(np.tile(engine.forced, (2, 1)), engine.no_genes(2)).any()
 
 
 def test_two_threads_give_what_one_gives() -> None:
