@@ -50,7 +50,7 @@ def test_a_wheel_of_the_whole_tree_is_fit(tmp_path: Path) -> None:
     [
         ({"tests/test_house.py"}, set(), "test_house"),
         ({"gpuga/__pycache__/x.pyc"}, set(), "pycache"),
-        (set(), {"gpuga/kernels/logic/flow.py"}, "logic/flow"),
+        (set(), {"gpuga/kernels/logic/judge.py"}, "logic/judge"),
         (set(), {"gpuga/py.typed"}, "py.typed"),
     ],
 )
