@@ -176,11 +176,13 @@ class Breeder:
         """A first population, smaller where that many would take too much of a limited time."""
         if self.clock.seconds is None:
             return self.newcomers(min(count, self.size))
-        begun, few = self.clock.spent(), min(self.kernels.threads, count, self.size)
-        made = self.newcomers(few)
+        few = min(self.kernels.threads, count, self.size)
+        made = self.newcomers(few)  # the first ones also lay out memory
+        begun = self.clock.spent()
+        made = made.joined(self.newcomers(few))
         each = max(1e-6, (self.clock.spent() - begun) / few)
         self.size = max(min(self.size, FEWEST), min(self.size, int(SEEDING * self.clock.seconds / each)))
-        return made.joined(self.newcomers(max(0, min(count, self.size) - few)))
+        return made.joined(self.newcomers(max(0, min(count, self.size) - 2 * few)))
 
     def select(self, population: Population, k: int) -> list[Member]:
         """Parents by tournament."""
