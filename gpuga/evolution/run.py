@@ -17,6 +17,7 @@ from deap import base
 from numpy.typing import NDArray
 
 from gpuga.context import Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
 from gpuga.evolution.breeding import Breeder, Kernels
 from gpuga.evolution.completer import Completer
@@ -137,6 +138,10 @@ class Run:
             return np.asarray(search.best).ravel()
         return self._secondary()
 
+    def _prover_cost(self) -> int | None:
+        search = None if self.prover is None else self.prover.search
+        return None if search is None else search.cost
+
     def found(self) -> Found:
         """The result with how it was found."""
         bound = None if self.prover is None else self.prover.bound()
@@ -144,7 +149,9 @@ class Run:
         best = self.best()
         ours = self.evolution.best.population.take([self.evolution.best.place]).patterns
         own = np.array_equal(best, self._secondary())
-        proof = self.kernels.proof(ours) if own or self.prover is None else self.prover.proof()
+        proof = None if self.prover is None else self.prover.proof()
+        if own and (proof is None or self.evolution.best.cost != self._prover_cost()):
+            proof = self.kernels.proof(ours)
         return Found(
             self.problem.pattern(best.reshape(self.problem.weight.shape)),
             bound,
@@ -187,7 +194,14 @@ class Run:
             given.append(self.problem.secondary(made.suppressed).ravel())
         if given:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
-        return first.take(first.distinct())
+        return first.take(first.distinct()) if len(first) else self._handed_over()
+
+    def _handed_over(self) -> Population:
+        """What the prover has, where the time ended before evolution made anything of its own."""
+        search = None if self.prover is None else self.prover.search
+        if search is None or (self.prover is not None and self.prover.proof() is None):
+            raise OutOfTime("time ran out before evolution had a pattern; allow more with --seconds")
+        return self.breeder.evaluated(self.kernels.pack(np.asarray(search.best).reshape(1, -1)))
 
     # --- generations -------------------------------------------------------------------------------------
 

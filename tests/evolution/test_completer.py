@@ -8,6 +8,7 @@ import pytest
 import gpuga
 from gpuga.context import Context
 from gpuga.evolution import run
+from gpuga.evolution.breeding import Breeder
 from gpuga.evolution.completer import Completer, Completions
 from gpuga.problem.general import GeneralProblem
 from gpuga.table.generate import smith3d
@@ -46,3 +47,12 @@ def test_a_table_without_axes_evolves_on_the_circuits_of_linear_programs(monkeyp
     assert found.audit.safe
     assert np.array_equal(found.suppressed, again.suppressed)
     assert found.cost <= gpuga.protect(TABLE, "incremental").cost
+
+
+def test_what_programs_completed_counts_where_evolution_had_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "MOST_CELLS_TO_PROVE", 10)
+    monkeypatch.setattr(Breeder, "newcomers", lambda self, count, start=None: self.evaluated(self.kernels.nothing(0)))
+    found = gpuga.protect(TABLE, "circuits", seconds=20.0, options={"generations": 1, "population": 8})
+    assert found.audit.safe
+    without = {"generations": 1, "population": 8, "without": ("prover",)}
+    assert gpuga.protect(TABLE, "circuits", seconds=5.0, options=without).audit.safe  # the first pattern
