@@ -41,7 +41,8 @@ GATHERED = {
     "plane.csv": "plane.csv",
     "scale.json": "scale.json",
     "smith_large.json": "smith_large.json",
-    "ablation.json": "ablation.json",
+    "contest.json": "contest.json",
+    "share.json": "share.json",
     "peers.json": "peers.json",
     "history.csv": "history.csv",
 }
@@ -84,7 +85,8 @@ def report(results: Path) -> tuple[str, list[Section]]:
         *_throughput(_json(results, "throughput.json")),
         _scale(_json(results, "scale.json")),
         _smith_large(_json(results, "smith_large.json")),
-        _ablation(_json(results, "ablation.json")),
+        _contest(_json(results, "contest.json")),
+        _share(_json(results, "share.json")),
         _history(results / "history.csv"),
     ]
     for section in others:
@@ -105,7 +107,7 @@ def _head(results: Path, rows: Sequence[Row]) -> str:
     return (
         "# Results\n\n"
         "Made by `python -m bench report` from the files in `bench/results`; not edited by hand. To measure again: "
-        "`python -m bench papers` (and `peers`, `throughput`, `scale`, `ablation`, `history`), then "
+        "`python -m bench papers` (and `peers`, `throughput`, `scale`, `contest`, `share`, `history`), then "
         "`python -m bench report --gather bench/out`.\n\n"
         f"| | |\n|---|---|\n{table}\n\n"
         f"{len(rows)} runs of {when}, at the commits {', '.join(commits)}. Random tables have the seeds 1, 2, 3, ... "
@@ -176,22 +178,45 @@ def _smith_large(rows: list[dict[str, Any]] | None) -> Section | None:
     return smith_section(rows) if rows and len(rows) == len(smith_names()) else None
 
 
-def _ablation(found: dict[str, Any] | None) -> Section | None:
-    """What each ingredient of circuits is worth."""
-    if not found:
+def _contest(rows: list[dict[str, Any]] | None) -> Section | None:
+    """Methods at equal time, table by table."""
+    if not rows:
         return None
-    header = ("without", "mean cost", "dearer than with all", "CPU s")
+    header = ("table", "method", "time limit", "cost", "lower bound", "generations")
     body = [
         (
-            row["without"] or "(nothing left out)",
+            row["table"],
+            row["method"],
+            seconds(row["seconds"]),
             figure(row["cost"], 1),
-            percent(row["against_all"], 2),
-            seconds(row["cpu_seconds"]),
+            figure(row["lower_bound"], 1),
+            figure(row.get("generations")),
         )
-        for row in found["rows"]
+        for row in sorted(rows, key=lambda row: (row["table"], row["method"]))
     ]
-    words = ", ".join(f"{name} {value}" for name, value in found["settings"].items())
-    return Section("ablation", "Ablation of `circuits`", header, body, f"Settings: {words}.")
+    words = "`python -m bench contest`: every method has the same time on the clock; all patterns are audited."
+    return Section("contest", "Equal time", header, body, words)
+
+
+def _share(rows: list[dict[str, Any]] | None) -> Section | None:
+    """How much of evolution is in back-end operations."""
+    if not rows:
+        return None
+    header = ("table", "population", "generations", "children", "evolution CPU s", "in the back end", "prover CPU s")
+    body = [
+        (
+            row["table"],
+            figure(row["population"]),
+            figure(row["generations"]),
+            figure(row["children"]),
+            seconds(row["evolution_seconds"]),
+            percent(row["backend_seconds"] / row["evolution_seconds"], 1),
+            seconds(row["prover_seconds"]),
+        )
+        for row in rows
+    ]
+    words = "`python -m bench share`: what is not in the back end bounds what any device could gain (Amdahl)."
+    return Section("share", "Share of the back end in `circuits`", header, body, words)
 
 
 def _history(path: Path) -> Section | None:
