@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .layout import Bits, Int32, Int64, Lines, Patterns, owned
 from .logic.compile import device
-from .logic.exchange import Chosen, Joins, Labels, apart, digest, exchange
+from .logic.exchange import Chosen, Joins, Labels, digest, exchange
+from .logic.workers import nearest_at
 
 Words = NDArray[np.uint64]
 Share = Callable[[Callable[[int, int], None], int], None]
@@ -85,9 +86,4 @@ def _digests(bits: Bits, found: Words) -> None:
 @device
 def _nearest(bits: Bits, others: Bits, found: Int64) -> None:
     for p in range(len(found)):
-        best = 64 * bits[p].size + 1
-        for q in range(len(others)):
-            distance = apart(bits[p], others[q])
-            if 0 < distance < best:
-                best = distance
-        found[p] = best
+        found[p] = nearest_at(bits, others, p)

@@ -15,7 +15,6 @@ from numba import get_num_threads
 from numpy.typing import NDArray
 
 from .layout import Bits, Bools, FlowTasks, Int32, Int64, Patterns, Plane, Tasks, owned, pack, words_for
-from .logic.bits import ZERO, lowest, position
 from .logic.clean import clean_pattern
 from .logic.compile import device, whole
 from .logic.decode import decode_child
@@ -38,6 +37,7 @@ from .logic.records import (
     Witnesses,
 )
 from .logic.witnesses import LONGEST_FLOW
+from .logic.workers import cost_at
 
 __all__ = ["BLUR", "BY_CAPACITY", "BY_NEED", "BY_WEIGHT", "SINGLE", "TwoWayCpu"]
 
@@ -184,15 +184,7 @@ def _destroy(
 @device
 def _costs(ground: Ground, bits: Bits, costs: Int64) -> None:
     for p in range(bits.shape[0]):
-        total = 0
-        for i in range(bits.shape[1]):
-            for w in range(bits.shape[2]):
-                word = bits[p, i, w] & ~ground.forced[i, w]
-                while word != ZERO:
-                    single = lowest(word)
-                    word ^= single
-                    total += ground.weights[i * ground.columns + w * 64 + position(single)]
-        costs[p] = total
+        costs[p] = cost_at(ground, bits, p)
 
 
 class TwoWayCpu:
