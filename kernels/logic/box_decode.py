@@ -74,16 +74,13 @@ def load(ground: Ground, state: State, start: Bytes, genes: Genes, p: int) -> No
 
 @bare
 def store(state: State, pattern: Bytes, genes: Genes, p: int) -> bool:
-    """Write the pattern and its certificates; False where the genes have no room for them."""
+    """Write the pattern and its certificates; False, and nothing is written, where the genes have no room for them."""
     sweep(state)
     count, entries = state.note[CERTIFICATES], state.note[ENTRIES]
+    if count >= genes.begin.shape[1] or entries > genes.cell.shape[1]:
+        return False
     for x in range(len(state.hidden)):
         pattern[x] = state.hidden[x]
-    if count >= genes.begin.shape[1] or entries > genes.cell.shape[1]:
-        genes.certificates[p] = 0
-        for requirement in range(len(state.proof)):
-            genes.proof[p, requirement] = -1
-        return False
     for certificate in range(count + 1):
         genes.begin[p, certificate] = state.begin[certificate]
     for e in range(entries):

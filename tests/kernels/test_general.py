@@ -183,3 +183,17 @@ def test_requirements_of_cells_that_are_not_suppressed_are_refused() -> None:
             None, np.ones(3), np.ones(3), Tasks.of([0], [1], [1]), np.ones(3), np.zeros(3, bool), np.ones(3, bool),
             Lines.of([0, 3], [0, 1, 2], [1, 1, -1], 3),
         )  # fmt: skip
+
+
+def test_where_the_genes_have_no_room_an_individual_stays_as_it_was() -> None:
+    engine = table(CUBE, 5, primaries=6)
+    patterns, genes, done = children(engine, 8)
+    assert done.all()
+    used = genes.begin[np.arange(8), genes.certificates]
+    roomy, _ = engine.clean(patterns, genes)
+    small = Genes(genes.proof, genes.begin, *(part[:, : used.max()] for part in (genes.cell, genes.amount)), genes[4])
+    cleaned, proofs = engine.clean(patterns, small)
+    assert (roomy.sum(axis=1) < patterns.sum(axis=1)).any()
+    assert any(np.array_equal(cleaned[p], patterns[p]) and not np.array_equal(roomy[p], patterns[p]) for p in range(8))
+    for p in range(8):
+        assert_proven(engine, cleaned[p], proofs, p)
