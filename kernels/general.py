@@ -21,7 +21,7 @@ DECODE, CLEAN, PROVE, RUIN = range(4)
 LARGEST_PRICE = 2**40
 """Prices above this are taken for this: sums of them stay far from overflow."""
 
-ENTRIES_PER_REQUIREMENT, LEAST_ENTRIES = 24, 4096
+ENTRIES_PER_REQUIREMENT, LEAST_ENTRIES = 64, 4096
 """Cells of all certificates of an individual that are stored."""
 
 SPARE = 4

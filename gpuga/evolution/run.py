@@ -52,7 +52,7 @@ GENERATIONS_BETWEEN_PRICES = 4
 MOST_CELLS_TO_PROVE = 3_000
 """Larger general tables have no prover: its programs would take too long. Others complete patterns beside evolution."""
 
-MOST_BYTES = 1 << 28
+MOST_BYTES = 1 << 30
 """Memory that the patterns of a population may take, with what proves them."""
 
 SECONDS_BETWEEN = 0.2
