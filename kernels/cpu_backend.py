@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 from numba import get_num_threads, prange, set_num_threads
@@ -13,6 +15,7 @@ from .host import in_histograms, resident
 from .layout import (
     Bits,
     Bools,
+    BoxRoom,
     Equations,
     Floats,
     Frequencies,
@@ -28,7 +31,7 @@ from .layout import (
     unpack,
 )
 from .logic.bits import cell_bit
-from .logic.boxes import Bytes, Signs, price_in_order
+from .logic.boxes import Boxed, Bytes, Scratch, Signs, price_in_order
 from .logic.circuits import used_word, word_cost
 from .logic.compile import parallel
 from .logic.first_order import kept_within
@@ -39,24 +42,23 @@ from .logic.lines import line_room, tightened
 _WORTH_SHARING = 20_000
 
 
+class _Circuits(NamedTuple):
+    """A pool: circuit k has the cells `cell[start[k]:start[k + 1]]`."""
+
+    start: Int64
+    cell: Int32
+
+
 @parallel
 def _union(
-    start: Int64,
-    cell: Int32,
-    chromosomes: Int32,
-    weights: Int64,
-    base: Bits,
-    columns: int,
-    bits: Bits,
-    uses: Int32,
-    costs: Int64,
+    pool: _Circuits, chromosomes: Int32, weights: Int64, base: Bits, columns: int, bits: Bits, uses: Int32, costs: Int64
 ) -> None:
     for p in prange(chromosomes.shape[0]):
         for t in range(chromosomes.shape[1]):
             k = chromosomes[p, t]
             if k >= 0:
-                for e in range(start[k], start[k + 1]):
-                    uses[p, cell[e]] += 1
+                for e in range(pool.start[k], pool.start[k + 1]):
+                    uses[p, pool.cell[e]] += 1
         cost = 0
         for i in range(base.shape[0]):
             for w in range(base.shape[1]):
@@ -68,44 +70,41 @@ def _union(
 
 @parallel
 def _box_costs(
-    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
-    up: Int64, down: Int64, weights: Int64, pattern: Bytes, task_cell: Int32, direction: Signs, need: Int64,
-    orders: Int32, options: int, box: int, rows: int, costs: Int64,
-) -> None:  # fmt: skip
-    axes = len(size)
+    boxed: Boxed, pattern: Bytes, cell: Int32, direction: Signs, need: Int64, orders: Int32, room: BoxRoom, costs: Int64
+) -> None:
+    axes = len(boxed.size)
     for p in prange(orders.shape[0]):
-        costs[p] = price_in_order(
-            size, stride, total, base, first, start, code, sign, up, down, weights, pattern.copy(), task_cell,
-            direction, need, orders[p], np.empty(options, np.int64), np.empty(options, np.int32),
-            np.empty(box, np.int32), np.empty(box, np.int8), np.empty((6, axes + 1), np.int64),
-            np.empty((rows, size[axes - 1]), np.int64), np.empty(rows, np.int64),
+        scratch = Scratch(
+            np.empty(room.options, np.int64), np.empty(room.options, np.int32), np.empty(room.box, np.int32),
+            np.empty(room.box, np.int8), np.empty((6, axes + 1), np.int64),
+            np.empty((room.rows, boxed.size[axes - 1]), np.int64), np.empty(room.rows, np.int64),
         )  # fmt: skip
+        costs[p] = price_in_order(boxed, scratch, pattern.copy(), cell, direction, need, orders[p])
 
 
 @parallel
-def _first_order(
-    row_start: Int64, row_index: Int32, row_value: Floats, row_step: Floats, column_start: Int64, column_index: Int32,
-    column_value: Floats, column_step: Floats, pull: Floats, lower: Floats, upper: Floats, iterations: int,
-) -> Floats:  # fmt: skip
+def _first_order(equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
     # whole rows of a batch at once, so that the innermost loops run over neighbours
     columns, batch = pull.shape
     z, ahead = np.zeros((columns, batch)), np.zeros((columns, batch))
-    y = np.zeros((len(row_step), batch))
+    y = np.zeros((len(equations.row_step), batch))
     for _ in range(iterations):
-        for r in prange(len(row_step)):
+        for r in prange(len(equations.row_step)):
             total = np.zeros(batch)
-            for e in range(row_start[r], row_start[r + 1]):
+            for e in range(equations.row_start[r], equations.row_start[r + 1]):
                 for b in range(batch):
-                    total[b] += row_value[e] * ahead[row_index[e], b]
+                    total[b] += equations.row_value[e] * ahead[equations.row_index[e], b]
             for b in range(batch):
-                y[r, b] += row_step[r] * total[b]
+                y[r, b] += equations.row_step[r] * total[b]
         for j in prange(columns):
             total = np.zeros(batch)
-            for e in range(column_start[j], column_start[j + 1]):
+            for e in range(equations.column_start[j], equations.column_start[j + 1]):
                 for b in range(batch):
-                    total[b] += column_value[e] * y[column_index[e], b]
+                    total[b] += equations.column_value[e] * y[equations.column_index[e], b]
             for b in range(batch):
-                new = kept_within(z[j, b] - column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b])
+                new = kept_within(
+                    z[j, b] - equations.column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b]
+                )
                 ahead[j, b] = 2.0 * new - z[j, b]
                 z[j, b] = new
     return z
@@ -144,24 +143,44 @@ def _tighten(
     return changed
 
 
+class _Tables(NamedTuple):
+    """Frequency tables for compiled loops, see `layout.Frequencies`; `people` are the counts of the cells."""
+
+    start: Int64
+    coordinate: Int32
+    people: Int64
+    weight: Int64
+    field: Int32
+    threshold: Int64
+    image_start: Int64
+    image_size: Int64
+    image: Int32
+
+
 @parallel
-def _rare_weights(
-    start: Int64, coordinate: Int32, count: Int64, weight: Int64, field: Int32, threshold: Int64, image_start: Int64,
-    image_size: Int64, image: Int32, table: Int32, rule: Int32, bins: Int64, left: Int64,
-) -> None:  # fmt: skip
+def _rare_weights(tables: _Tables, table: Int32, rule: Int32, bins: Int64, left: Int64) -> None:
     """One job per thread: fill the recoded histogram, then add up the weights of cells whose bin is still rare."""
     for job in prange(len(table)):
         t = table[job]
         histogram = np.zeros(bins[job], np.int64)
-        for cell in range(start[t], start[t + 1]):
-            at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
-            histogram[at] += count[cell]
+        for cell in range(tables.start[t], tables.start[t + 1]):
+            at = recoded_bin(
+                tables.coordinate[cell], tables.field[t], rule[job], tables.image_start, tables.image_size, tables.image
+            )
+            histogram[at] += tables.people[cell]
         total = 0
-        for cell in range(start[t], start[t + 1]):
-            if weight[cell] > 0:
-                at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
-                if histogram[at] < threshold[t]:
-                    total += weight[cell]
+        for cell in range(tables.start[t], tables.start[t + 1]):
+            if tables.weight[cell] > 0:
+                at = recoded_bin(
+                    tables.coordinate[cell],
+                    tables.field[t],
+                    rule[job],
+                    tables.image_start,
+                    tables.image_size,
+                    tables.image,
+                )
+                if histogram[at] < tables.threshold[t]:
+                    total += tables.weight[cell]
         left[job] = total
 
 
@@ -188,8 +207,8 @@ class CpuBackend:
         uses, costs = np.zeros((count, ground.cells), np.int32), np.empty(count, np.int64)
         with _threads(count * ground.cells):
             _union(
-                pool.start, pool.cell, owned(chromosomes, np.int32), owned(weights, np.int64), ground.bits[0],
-                ground.columns, bits, uses, costs,
+                _Circuits(pool.start, pool.cell), owned(chromosomes, np.int32), owned(weights, np.int64),
+                ground.bits[0], ground.columns, bits, uses, costs,
             )  # fmt: skip
         return Union(Patterns(bits, ground.columns), uses, costs)
 
@@ -198,11 +217,9 @@ class CpuBackend:
     ) -> Int64:
         room, costs = grid.room(), np.empty(len(orders), np.int64)
         with _threads(orders.size * 1000):
-            _box_costs(
-                *grid.arrays, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(),
-                owned(weights, np.int64).ravel(), owned(pattern, np.bool_).ravel().view(np.uint8), tasks.cell,
-                tasks.direction, tasks.need, owned(orders, np.int32), *room, costs,
-            )  # fmt: skip
+            boxed = Boxed(*grid.arrays, *(owned(part, np.int64).ravel() for part in (up, down, weights)))
+            hidden = owned(pattern, np.bool_).ravel().view(np.uint8)
+            _box_costs(boxed, hidden, tasks.cell, tasks.direction, tasks.need, owned(orders, np.int32), room, costs)
         return costs
 
     def unpick(
@@ -235,10 +252,8 @@ class CpuBackend:
             left = np.empty(len(table), np.int64)
             work = int(bins.sum() + (tables.start[table + 1] - tables.start[table]).sum())
             with _threads(work):
-                _rare_weights(
-                    tables.start, tables.coordinate, tables.count, tables.weight, tables.field, tables.threshold,
-                    tables.image_start, tables.image_size, tables.image, table, rule, bins, left,
-                )  # fmt: skip
+                fields = (getattr(tables, field.name) for field in dataclasses.fields(tables))
+                _rare_weights(_Tables(*fields), table, rule, bins, left)
             return left
 
         return in_histograms(tables, table, rule, by_bins)
@@ -246,11 +261,7 @@ class CpuBackend:
     def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
         asked, low, high = (owned(part, np.float64) for part in (pull, lower, upper))
         with _threads(len(equations.row_value) * pull.shape[1]):
-            found: Floats = _first_order(
-                equations.row_start, equations.row_index, equations.row_value, equations.row_step,
-                equations.column_start, equations.column_index, equations.column_value, equations.column_step,
-                asked, low, high, iterations,
-            )  # fmt: skip
+            found: Floats = _first_order(equations, asked, low, high, iterations)
         return found
 
 

@@ -42,7 +42,7 @@ ROOMS = (
         "base",
         "errors, audience, compilation, declared parameters",
         "kernels",
-        "errors audience compiling compiled declared",
+        "errors audience compiling compiled declared version",
     ),
     _room("table", "cells, equations, levels, weights; what the attacker knows; exact integers; generators", "base"),
     _room(

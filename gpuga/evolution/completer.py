@@ -17,8 +17,8 @@ from gpuga.errors import OutOfTime
 from gpuga.evolution.prover import News, Offers, Prover
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask
+from gpuga.table.witnesses import Witnesses
 
 ORDERS = 8
 """Patterns that are made, each in another order of the requirements."""

@@ -25,8 +25,8 @@ from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
 
 
 class Incumbent(Protocol):

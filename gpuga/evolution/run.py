@@ -34,8 +34,8 @@ from gpuga.parameters import CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
 
 FINEST = 2**35
 """The price of the heaviest cell: finer than differences that matter, and thousands of them add up without overflow."""
