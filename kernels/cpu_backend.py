@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import get_num_threads, prange, set_num_threads
@@ -82,29 +82,40 @@ def _box_costs(
         costs[p] = price_in_order(boxed, scratch, pattern.copy(), cell, direction, need, orders[p])
 
 
+class _Matrix(NamedTuple):
+    """Equations for compiled loops, see `layout.Equations`."""
+
+    row_start: Int64
+    row_index: Int32
+    row_value: Floats
+    row_step: Floats
+    column_start: Int64
+    column_index: Int32
+    column_value: Floats
+    column_step: Floats
+
+
 @parallel
-def _first_order(equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+def _first_order(matrix: _Matrix, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
     # whole rows of a batch at once, so that the innermost loops run over neighbours
     columns, batch = pull.shape
     z, ahead = np.zeros((columns, batch)), np.zeros((columns, batch))
-    y = np.zeros((len(equations.row_step), batch))
+    y = np.zeros((len(matrix.row_step), batch))
     for _ in range(iterations):
-        for r in prange(len(equations.row_step)):
+        for r in prange(len(matrix.row_step)):
             total = np.zeros(batch)
-            for e in range(equations.row_start[r], equations.row_start[r + 1]):
+            for e in range(matrix.row_start[r], matrix.row_start[r + 1]):
                 for b in range(batch):
-                    total[b] += equations.row_value[e] * ahead[equations.row_index[e], b]
+                    total[b] += matrix.row_value[e] * ahead[matrix.row_index[e], b]
             for b in range(batch):
-                y[r, b] += equations.row_step[r] * total[b]
+                y[r, b] += matrix.row_step[r] * total[b]
         for j in prange(columns):
             total = np.zeros(batch)
-            for e in range(equations.column_start[j], equations.column_start[j + 1]):
+            for e in range(matrix.column_start[j], matrix.column_start[j + 1]):
                 for b in range(batch):
-                    total[b] += equations.column_value[e] * y[equations.column_index[e], b]
+                    total[b] += matrix.column_value[e] * y[matrix.column_index[e], b]
             for b in range(batch):
-                new = kept_within(
-                    z[j, b] - equations.column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b]
-                )
+                new = kept_within(z[j, b] - matrix.column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b])
                 ahead[j, b] = 2.0 * new - z[j, b]
                 z[j, b] = new
     return z
@@ -184,6 +195,11 @@ def _rare_weights(tables: _Tables, table: Int32, rule: Int32, bins: Int64, left:
         left[job] = total
 
 
+def _arrays(record: Equations | Frequencies) -> Iterator[Any]:
+    """The arrays of a record; those that devices keep copies of are no tuples, as compiled loops want them."""
+    return (getattr(record, field.name) for field in dataclasses.fields(record))
+
+
 @contextmanager
 def _threads(work: int) -> Iterator[None]:
     """One thread for little work (waking others takes longer than doing it), else as many as numba may use."""
@@ -252,8 +268,7 @@ class CpuBackend:
             left = np.empty(len(table), np.int64)
             work = int(bins.sum() + (tables.start[table + 1] - tables.start[table]).sum())
             with _threads(work):
-                fields = (getattr(tables, field.name) for field in dataclasses.fields(tables))
-                _rare_weights(_Tables(*fields), table, rule, bins, left)
+                _rare_weights(_Tables(*_arrays(tables)), table, rule, bins, left)
             return left
 
         return in_histograms(tables, table, rule, by_bins)
@@ -261,7 +276,7 @@ class CpuBackend:
     def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
         asked, low, high = (owned(part, np.float64) for part in (pull, lower, upper))
         with _threads(len(equations.row_value) * pull.shape[1]):
-            found: Floats = _first_order(equations, asked, low, high, iterations)
+            found: Floats = _first_order(_Matrix(*_arrays(equations)), asked, low, high, iterations)
         return found
 
 

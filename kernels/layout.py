@@ -392,7 +392,8 @@ class BoxRoom(NamedTuple):
     rows: int
 
 
-class Equations(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Equations:
     """A matrix of floats, by rows and by columns, with the steps that a first-order method takes along each.
 
     Row r has the entries `row_start[r]..row_start[r+1]` of `row_index` (columns) and `row_value`; columns likewise.
