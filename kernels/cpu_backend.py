@@ -82,40 +82,28 @@ def _box_costs(
         costs[p] = price_in_order(boxed, scratch, pattern.copy(), cell, direction, need, orders[p])
 
 
-class _Matrix(NamedTuple):
-    """Equations for compiled loops, see `layout.Equations`."""
-
-    row_start: Int64
-    row_index: Int32
-    row_value: Floats
-    row_step: Floats
-    column_start: Int64
-    column_index: Int32
-    column_value: Floats
-    column_step: Floats
-
-
 @parallel
-def _first_order(matrix: _Matrix, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+def _first_order(equations: tuple[Any, ...], pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+    row_start, row_index, row_value, row_step, column_start, column_index, column_value, column_step = equations
     # whole rows of a batch at once, so that the innermost loops run over neighbours
     columns, batch = pull.shape
     z, ahead = np.zeros((columns, batch)), np.zeros((columns, batch))
-    y = np.zeros((len(matrix.row_step), batch))
+    y = np.zeros((len(row_step), batch))
     for _ in range(iterations):
-        for r in prange(len(matrix.row_step)):
+        for r in prange(len(row_step)):
             total = np.zeros(batch)
-            for e in range(matrix.row_start[r], matrix.row_start[r + 1]):
+            for e in range(row_start[r], row_start[r + 1]):
                 for b in range(batch):
-                    total[b] += matrix.row_value[e] * ahead[matrix.row_index[e], b]
+                    total[b] += row_value[e] * ahead[row_index[e], b]
             for b in range(batch):
-                y[r, b] += matrix.row_step[r] * total[b]
+                y[r, b] += row_step[r] * total[b]
         for j in prange(columns):
             total = np.zeros(batch)
-            for e in range(matrix.column_start[j], matrix.column_start[j + 1]):
+            for e in range(column_start[j], column_start[j + 1]):
                 for b in range(batch):
-                    total[b] += matrix.column_value[e] * y[matrix.column_index[e], b]
+                    total[b] += column_value[e] * y[column_index[e], b]
             for b in range(batch):
-                new = kept_within(z[j, b] - matrix.column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b])
+                new = kept_within(z[j, b] - column_step[j] * (total[b] - pull[j, b]), lower[j, b], upper[j, b])
                 ahead[j, b] = 2.0 * new - z[j, b]
                 z[j, b] = new
     return z
@@ -154,50 +142,28 @@ def _tighten(
     return changed
 
 
-class _Tables(NamedTuple):
-    """Frequency tables for compiled loops, see `layout.Frequencies`; `people` are the counts of the cells."""
-
-    start: Int64
-    coordinate: Int32
-    people: Int64
-    weight: Int64
-    field: Int32
-    threshold: Int64
-    image_start: Int64
-    image_size: Int64
-    image: Int32
-
-
 @parallel
-def _rare_weights(tables: _Tables, table: Int32, rule: Int32, bins: Int64, left: Int64) -> None:
+def _rare_weights(tables: tuple[Any, ...], table: Int32, rule: Int32, bins: Int64, left: Int64) -> None:
     """One job per thread: fill the recoded histogram, then add up the weights of cells whose bin is still rare."""
+    start, coordinate, count, weight, field, threshold, image_start, image_size, image = tables
     for job in prange(len(table)):
         t = table[job]
         histogram = np.zeros(bins[job], np.int64)
-        for cell in range(tables.start[t], tables.start[t + 1]):
-            at = recoded_bin(
-                tables.coordinate[cell], tables.field[t], rule[job], tables.image_start, tables.image_size, tables.image
-            )
-            histogram[at] += tables.people[cell]
+        for cell in range(start[t], start[t + 1]):
+            at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
+            histogram[at] += count[cell]
         total = 0
-        for cell in range(tables.start[t], tables.start[t + 1]):
-            if tables.weight[cell] > 0:
-                at = recoded_bin(
-                    tables.coordinate[cell],
-                    tables.field[t],
-                    rule[job],
-                    tables.image_start,
-                    tables.image_size,
-                    tables.image,
-                )
-                if histogram[at] < tables.threshold[t]:
-                    total += tables.weight[cell]
+        for cell in range(start[t], start[t + 1]):
+            if weight[cell] > 0:
+                at = recoded_bin(coordinate[cell], field[t], rule[job], image_start, image_size, image)
+                if histogram[at] < threshold[t]:
+                    total += weight[cell]
         left[job] = total
 
 
-def _arrays(record: Equations | Frequencies) -> Iterator[Any]:
-    """The arrays of a record; those that devices keep copies of are no tuples, as compiled loops want them."""
-    return (getattr(record, field.name) for field in dataclasses.fields(record))
+def _arrays(record: Equations | Frequencies) -> tuple[Any, ...]:
+    """The arrays of a record in their order, as compiled loops take them."""
+    return tuple(getattr(record, field.name) for field in dataclasses.fields(record))
 
 
 @contextmanager
@@ -268,7 +234,7 @@ class CpuBackend:
             left = np.empty(len(table), np.int64)
             work = int(bins.sum() + (tables.start[table + 1] - tables.start[table]).sum())
             with _threads(work):
-                _rare_weights(_Tables(*_arrays(tables)), table, rule, bins, left)
+                _rare_weights(_arrays(tables), table, rule, bins, left)
             return left
 
         return in_histograms(tables, table, rule, by_bins)
@@ -276,7 +242,7 @@ class CpuBackend:
     def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
         asked, low, high = (owned(part, np.float64) for part in (pull, lower, upper))
         with _threads(len(equations.row_value) * pull.shape[1]):
-            found: Floats = _first_order(_Matrix(*_arrays(equations)), asked, low, high, iterations)
+            found: Floats = _first_order(_arrays(equations), asked, low, high, iterations)
         return found
 
 

@@ -9,7 +9,7 @@ arcs is emptied in no time.
 from __future__ import annotations
 
 from .augment import lacking, push
-from .compile import Integer, bare
+from .compile import Integer, bare, whole
 from .records import Descent, Net, Search, Touched
 
 
@@ -17,7 +17,8 @@ from .records import Descent, Net, Search, Touched
 def reach(net: Net, search: Search, start: int, goal: int, width: float, side: int) -> bool:
     """Whether arcs with room for `width` lead from `start` to `goal`; breadth first, `parent` holds the path.
 
-    With `side` 1 the search goes against the flow. Nodes that were reached have the stamp as `mark`.
+    With `side` 1 the search goes against the flow. Nodes that were reached have the stamp as `mark`, and stand in
+    `queue[:side[0]]` in their order.
     """
     search.stamp[0] += 1
     stamp = search.stamp[0]
@@ -32,11 +33,13 @@ def reach(net: Net, search: Search, start: int, goal: int, width: float, side: i
             if search.mark[u] != stamp and net.room[h ^ side] >= width:
                 search.mark[u] = stamp
                 search.parent[u] = h
-                if u == goal:
-                    return True
                 search.queue[tail] = u
                 tail += 1
+                if u == goal:
+                    search.side[0] = tail
+                    return True
             h = net.following[h]
+    search.side[0] = tail
     return False
 
 
@@ -46,28 +49,14 @@ def _measure(net: Net, search: Search, descent: Descent, source: int, sink: int)
 
     Counted from the sink, so that a descent meets no dead ends but full arcs.
     """
-    search.stamp[0] += 1
-    stamp = search.stamp[0]
-    search.mark[sink] = stamp
+    if not reach(net, search, sink, source, whole(1), whole(1)):
+        return False
     descent.depth[sink] = 0
-    search.queue[0] = sink
-    head, tail = 0, 1
-    while head < tail:
-        v = search.queue[head]
-        head += 1
-        h = net.first[v]
-        while h >= 0:
-            u = net.target[h]
-            if search.mark[u] != stamp and net.room[h ^ 1] > 0:
-                search.mark[u] = stamp
-                descent.depth[u] = descent.depth[v] + 1
-                descent.trying[u] = net.first[u]
-                if u == source:
-                    return True
-                search.queue[tail] = u
-                tail += 1
-            h = net.following[h]
-    return False
+    for x in range(1, search.side[0]):
+        u = search.queue[x]
+        descent.depth[u] = descent.depth[net.target[search.parent[u] ^ 1]] + 1
+        descent.trying[u] = net.first[u]
+    return True
 
 
 @bare
