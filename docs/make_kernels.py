@@ -19,9 +19,12 @@ from gpuga.kernels.crossing import Crossing
 from gpuga.kernels.general import GeneralCpu
 from gpuga.kernels.two_way import TwoWayCpu
 
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import remade, write_or_check
+
 PAGE = Path(__file__).with_name("kernels.md")
 PACKAGE = PAGE.parents[1] / "gpuga"
-BEGIN, END = "<!-- made by docs/make_kernels.py: begin -->\n", "<!-- end -->\n"
+BEGIN = "<!-- made by docs/make_kernels.py: begin -->\n"
 
 
 @dataclass(frozen=True)
@@ -105,24 +108,9 @@ def uncalled() -> list[str]:
 
 def page(text: str) -> str:
     """The page with its table made anew."""
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
     calling = callers()
-    tables = "\n".join(table(group, calling) for group in GROUPS)
-    return f"{before}{BEGIN}{tables}{END}{after}"
-
-
-def main(arguments: list[str]) -> int:
-    """Write the page, or check it."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = page(old)
-    if "--check" not in arguments:
-        PAGE.write_text(new, encoding="utf-8")
-        return 0
-    if old != new:
-        print("docs/kernels.md is out of date: run make docs", file=sys.stderr)
-    return int(old != new)
+    return remade(text, BEGIN, "\n".join(table(group, calling) for group in GROUPS))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check(PAGE, page, sys.argv[1:]))

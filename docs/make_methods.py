@@ -13,8 +13,11 @@ from gpuga.declared import Parameter
 from gpuga.methods import METHODS, Method
 from gpuga.parameters import SolverParameters
 
+sys.path.insert(0, str(Path(__file__).parent))
+from pages import remade, write_or_check
+
 PAGE = Path(__file__).with_name("methods.md")
-BEGIN, END = "<!-- made by docs/make_methods.py: begin -->\n", "<!-- end -->\n"
+BEGIN = "<!-- made by docs/make_methods.py: begin -->\n"
 
 
 def table(parameters: tuple[Parameter, ...]) -> str:
@@ -49,24 +52,10 @@ def section(method: Method) -> str:
 
 def page(text: str) -> str:
     """The page with its tables made anew."""
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
     sections = "\n".join(section(method) for method in METHODS)
     solver = f"### Options of every method\n{table(SolverParameters.declared())}"
-    return f"{before}{BEGIN}\n{sections}\n{solver}\n{END}{after}"
-
-
-def main(arguments: list[str]) -> int:
-    """Write the page, or check it."""
-    old = PAGE.read_text(encoding="utf-8")
-    new = page(old)
-    if "--check" not in arguments:
-        PAGE.write_text(new, encoding="utf-8")
-        return 0
-    if old != new:
-        print("docs/methods.md is out of date: run make docs", file=sys.stderr)
-    return int(old != new)
+    return remade(text, BEGIN, f"\n{sections}\n{solver}\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_or_check(PAGE, page, sys.argv[1:]))

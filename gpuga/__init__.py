@@ -16,7 +16,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from gpuga.version import __version__
 
 __all__ = [
     "Audit",

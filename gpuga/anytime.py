@@ -24,8 +24,8 @@ from gpuga.protection import Bound, Found
 from gpuga.safety.audit import Audit, judge
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 RESERVE, MOST_RESERVE = 0.02, 0.4
 """The shares of the time that are kept for what comes after the method, at least and at most."""

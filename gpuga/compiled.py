@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gpuga import compiling
-from gpuga.kernels.logic.compile import INNER, cached, whole
+from gpuga.kernels.logic.compile import INNER, bare, cached, whole
 
-__all__ = ["compiled", "inner", "parallel", "whole"]
+__all__ = ["bare", "compiled", "inner", "parallel", "whole"]
 
 compiling.watch()
 

@@ -21,10 +21,10 @@ from gpuga.parameters import SolverParameters
 from gpuga.protection import Bound
 from gpuga.result import Protection
 from gpuga.safety.audit import Audit, audit
-from gpuga.safety.witness import Witnesses
 from gpuga.table.attacker_model import Asked, SafetyOptions, as_judged
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 BOUND_SECONDS = 10.0
 """Without a time limit, how long the lower bound of a finished pattern may be worked on."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.table.table import Table
-
-if TYPE_CHECKING:
-    from gpuga.safety.witness import Witnesses
+from gpuga.table.witnesses import Witnesses
 
 
 class Root(Protocol):

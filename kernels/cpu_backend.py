@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import get_num_threads, prange, set_num_threads
@@ -13,6 +15,7 @@ from .host import in_histograms, resident
 from .layout import (
     Bits,
     Bools,
+    BoxRoom,
     Equations,
     Floats,
     Frequencies,
@@ -28,7 +31,7 @@ from .layout import (
     unpack,
 )
 from .logic.bits import cell_bit
-from .logic.boxes import Bytes, Signs, price_in_order
+from .logic.boxes import Boxed, Bytes, Scratch, Signs, price_in_order
 from .logic.circuits import used_word, word_cost
 from .logic.compile import parallel
 from .logic.first_order import kept_within
@@ -39,24 +42,23 @@ from .logic.lines import line_room, tightened
 _WORTH_SHARING = 20_000
 
 
+class _Circuits(NamedTuple):
+    """A pool: circuit k has the cells `cell[start[k]:start[k + 1]]`."""
+
+    start: Int64
+    cell: Int32
+
+
 @parallel
 def _union(
-    start: Int64,
-    cell: Int32,
-    chromosomes: Int32,
-    weights: Int64,
-    base: Bits,
-    columns: int,
-    bits: Bits,
-    uses: Int32,
-    costs: Int64,
+    pool: _Circuits, chromosomes: Int32, weights: Int64, base: Bits, columns: int, bits: Bits, uses: Int32, costs: Int64
 ) -> None:
     for p in prange(chromosomes.shape[0]):
         for t in range(chromosomes.shape[1]):
             k = chromosomes[p, t]
             if k >= 0:
-                for e in range(start[k], start[k + 1]):
-                    uses[p, cell[e]] += 1
+                for e in range(pool.start[k], pool.start[k + 1]):
+                    uses[p, pool.cell[e]] += 1
         cost = 0
         for i in range(base.shape[0]):
             for w in range(base.shape[1]):
@@ -68,25 +70,21 @@ def _union(
 
 @parallel
 def _box_costs(
-    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
-    up: Int64, down: Int64, weights: Int64, pattern: Bytes, task_cell: Int32, direction: Signs, need: Int64,
-    orders: Int32, options: int, box: int, rows: int, costs: Int64,
-) -> None:  # fmt: skip
-    axes = len(size)
+    boxed: Boxed, pattern: Bytes, cell: Int32, direction: Signs, need: Int64, orders: Int32, room: BoxRoom, costs: Int64
+) -> None:
+    axes = len(boxed.size)
     for p in prange(orders.shape[0]):
-        costs[p] = price_in_order(
-            size, stride, total, base, first, start, code, sign, up, down, weights, pattern.copy(), task_cell,
-            direction, need, orders[p], np.empty(options, np.int64), np.empty(options, np.int32),
-            np.empty(box, np.int32), np.empty(box, np.int8), np.empty((6, axes + 1), np.int64),
-            np.empty((rows, size[axes - 1]), np.int64), np.empty(rows, np.int64),
+        scratch = Scratch(
+            np.empty(room.options, np.int64), np.empty(room.options, np.int32), np.empty(room.box, np.int32),
+            np.empty(room.box, np.int8), np.empty((6, axes + 1), np.int64),
+            np.empty((room.rows, boxed.size[axes - 1]), np.int64), np.empty(room.rows, np.int64),
         )  # fmt: skip
+        costs[p] = price_in_order(boxed, scratch, pattern.copy(), cell, direction, need, orders[p])
 
 
 @parallel
-def _first_order(
-    row_start: Int64, row_index: Int32, row_value: Floats, row_step: Floats, column_start: Int64, column_index: Int32,
-    column_value: Floats, column_step: Floats, pull: Floats, lower: Floats, upper: Floats, iterations: int,
-) -> Floats:  # fmt: skip
+def _first_order(equations: tuple[Any, ...], pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
+    row_start, row_index, row_value, row_step, column_start, column_index, column_value, column_step = equations
     # whole rows of a batch at once, so that the innermost loops run over neighbours
     columns, batch = pull.shape
     z, ahead = np.zeros((columns, batch)), np.zeros((columns, batch))
@@ -145,11 +143,9 @@ def _tighten(
 
 
 @parallel
-def _rare_weights(
-    start: Int64, coordinate: Int32, count: Int64, weight: Int64, field: Int32, threshold: Int64, image_start: Int64,
-    image_size: Int64, image: Int32, table: Int32, rule: Int32, bins: Int64, left: Int64,
-) -> None:  # fmt: skip
+def _rare_weights(tables: tuple[Any, ...], table: Int32, rule: Int32, bins: Int64, left: Int64) -> None:
     """One job per thread: fill the recoded histogram, then add up the weights of cells whose bin is still rare."""
+    start, coordinate, count, weight, field, threshold, image_start, image_size, image = tables
     for job in prange(len(table)):
         t = table[job]
         histogram = np.zeros(bins[job], np.int64)
@@ -163,6 +159,11 @@ def _rare_weights(
                 if histogram[at] < threshold[t]:
                     total += weight[cell]
         left[job] = total
+
+
+def _arrays(record: Equations | Frequencies) -> tuple[Any, ...]:
+    """The arrays of a record in their order, as compiled loops take them."""
+    return tuple(getattr(record, field.name) for field in dataclasses.fields(record))
 
 
 @contextmanager
@@ -188,8 +189,8 @@ class CpuBackend:
         uses, costs = np.zeros((count, ground.cells), np.int32), np.empty(count, np.int64)
         with _threads(count * ground.cells):
             _union(
-                pool.start, pool.cell, owned(chromosomes, np.int32), owned(weights, np.int64), ground.bits[0],
-                ground.columns, bits, uses, costs,
+                _Circuits(pool.start, pool.cell), owned(chromosomes, np.int32), owned(weights, np.int64),
+                ground.bits[0], ground.columns, bits, uses, costs,
             )  # fmt: skip
         return Union(Patterns(bits, ground.columns), uses, costs)
 
@@ -198,11 +199,9 @@ class CpuBackend:
     ) -> Int64:
         room, costs = grid.room(), np.empty(len(orders), np.int64)
         with _threads(orders.size * 1000):
-            _box_costs(
-                *grid.arrays, owned(up, np.int64).ravel(), owned(down, np.int64).ravel(),
-                owned(weights, np.int64).ravel(), owned(pattern, np.bool_).ravel().view(np.uint8), tasks.cell,
-                tasks.direction, tasks.need, owned(orders, np.int32), *room, costs,
-            )  # fmt: skip
+            boxed = Boxed(*grid.arrays, *(owned(part, np.int64).ravel() for part in (up, down, weights)))
+            hidden = owned(pattern, np.bool_).ravel().view(np.uint8)
+            _box_costs(boxed, hidden, tasks.cell, tasks.direction, tasks.need, owned(orders, np.int32), room, costs)
         return costs
 
     def unpick(
@@ -235,10 +234,7 @@ class CpuBackend:
             left = np.empty(len(table), np.int64)
             work = int(bins.sum() + (tables.start[table + 1] - tables.start[table]).sum())
             with _threads(work):
-                _rare_weights(
-                    tables.start, tables.coordinate, tables.count, tables.weight, tables.field, tables.threshold,
-                    tables.image_start, tables.image_size, tables.image, table, rule, bins, left,
-                )  # fmt: skip
+                _rare_weights(_arrays(tables), table, rule, bins, left)
             return left
 
         return in_histograms(tables, table, rule, by_bins)
@@ -246,11 +242,7 @@ class CpuBackend:
     def first_order(self, equations: Equations, pull: Floats, lower: Floats, upper: Floats, iterations: int) -> Floats:
         asked, low, high = (owned(part, np.float64) for part in (pull, lower, upper))
         with _threads(len(equations.row_value) * pull.shape[1]):
-            found: Floats = _first_order(
-                equations.row_start, equations.row_index, equations.row_value, equations.row_step,
-                equations.column_start, equations.column_index, equations.column_value, equations.column_step,
-                asked, low, high, iterations,
-            )  # fmt: skip
+            found: Floats = _first_order(_arrays(equations), asked, low, high, iterations)
         return found
 
 

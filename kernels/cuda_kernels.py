@@ -23,6 +23,8 @@ from .logic import first_order as _first_order
 from .logic import frequencies as _frequencies
 from .logic import lines as _lines
 from .logic import workers as _workers
+from .logic.boxes import Boxed
+from .logic.boxes import Scratch as BoxScratch
 from .logic.exchange import Chosen, Joins
 from .logic.records import Children, Ground, Needs, Prices
 from .logic.workers import Marks, Room, Tables
@@ -40,9 +42,14 @@ def _usable_in_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     from numba.cuda.simulator.cudadrv.devicearray import FakeWithinKernelCUDAArray
 
+    def plain(value: Any) -> Any:
+        if isinstance(value, FakeWithinKernelCUDAArray):
+            return value._item._ary
+        return type(value)(*map(plain, value)) if hasattr(value, "_fields") else value
+
     @functools.wraps(function)
     def unwrapped(*arguments: Any) -> Any:
-        return function(*(a._item._ary if isinstance(a, FakeWithinKernelCUDAArray) else a for a in arguments))
+        return function(*map(plain, arguments))
 
     return unwrapped
 
@@ -109,10 +116,11 @@ def box_costs(  # type: ignore[no-untyped-def]
     while p < orders.shape[0]:
         for cell in range(pattern.shape[0]):
             hidden[slot, cell] = pattern[cell]
-        costs[p] = price_in_order(
-            size, stride, total, base, first, start, code, sign, up, down, weights, hidden[slot], task_cell, direction,
-            need, orders[p], price[slot], option[slot], place[slot], moved[slot], level[slot], row[slot], least[slot],
+        boxed = Boxed(size, stride, total, base, first, start, code, sign, up, down, weights)
+        scratch = BoxScratch(
+            price[slot], option[slot], place[slot], moved[slot], level[slot], row[slot], least[slot]
         )  # fmt: skip
+        costs[p] = price_in_order(boxed, scratch, hidden[slot], task_cell, direction, need, orders[p])
         p += cuda.gridsize(1)
 
 

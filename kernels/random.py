@@ -77,10 +77,6 @@ class Stream:
         """A random order of 0..count-1."""
         return np.argsort(self._keys(count), kind="stable").astype(np.int64)
 
-    def permutations(self, rows: int, count: int) -> NDArray[np.int64]:
-        """int64[rows, count]: independent random orders."""
-        return np.argsort(self._keys(rows * count).reshape(rows, count), axis=1, kind="stable").astype(np.int64)
-
     def sample(self, population: int, size: int) -> NDArray[np.int64]:
         """`size` different integers of 0..population-1, in random order."""
         if size > population:

@@ -42,7 +42,7 @@ ROOMS = (
         "base",
         "errors, audience, compilation, declared parameters",
         "kernels",
-        "errors audience compiling compiled declared",
+        "errors audience compiling compiled declared version",
     ),
     _room("table", "cells, equations, levels, weights; what the attacker knows; exact integers; generators", "base"),
     _room(
@@ -56,7 +56,7 @@ ROOMS = (
     _room("problem", "what has to be protected, with which cells; presolve", "base table run safety kernels lp"),
     _room("circuits", "certificates: circuits, cheapest changes, paths", "base table run safety problem kernels lp"),
     _room("heuristics", "constructive methods, local search", "base table run safety problem circuits lp"),
-    _room("bounds", "lower bounds and exact methods", "base table run files safety problem circuits lp verify"),
+    _room("bounds", "lower bounds and exact methods", "base table run files safety problem circuits kernels lp verify"),
     _room(
         "evolution",
         "genetic algorithms, checkpoints",

@@ -17,8 +17,9 @@ from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.attacker import FARTHEST_WHOLE
 from gpuga.safety.basis import Solution
 from gpuga.safety.exact_lp import IntegerProgram
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, witness_of
+from gpuga.safety.witness import Ground, hold, rationalise, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 NODES, GAP = 100, 0.1
 """How long a cheap change in whole numbers is looked for, in nodes, and how far it may be from the cheapest."""

@@ -25,8 +25,9 @@ from gpuga.problem.singletons import Singletons
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Ground, Witnesses, reversal, witness_of
+from gpuga.safety.witness import Ground, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
 

@@ -15,8 +15,9 @@ from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Solver, Status
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.vertex import exact_near
-from gpuga.safety.witness import Ground, Witnesses, hold, witness_of
+from gpuga.safety.witness import Ground, hold, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 MARGIN = 1.02
 """Goals are asked for with this factor, so that what exactness takes away does not matter."""

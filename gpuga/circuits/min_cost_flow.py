@@ -6,118 +6,116 @@ choice (Kelly, Golden, Assad 1992).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from gpuga.circuits.paths import Log
-from gpuga.compiled import inner
-from gpuga.safety.network import SECONDARY, Flow, Links, Network, add, push, sink_of, source_of
+from gpuga.compiled import bare, whole
+from gpuga.kernels.logic.arcs import carried
+from gpuga.problem.two_way import TwoWayProblem
+from gpuga.safety.network import (
+    PUBLISHED,
+    SECONDARY,
+    PatternNetwork,
+    add,
+    augment,
+    clear,
+    ends_of,
+    flow_at,
+    kind_of,
+    leave_out,
+    pattern_network,
+)
 from gpuga.table.table import Ints, Mask
 
 FAR = 2**61
 
 
-@inner
-def _unit_cost(links: Links, weight: Ints, i: int, j: int) -> int:
-    return 0 if links.kind[i, j] != 0 else weight[i, j]  # type: ignore[no-any-return]
+class Priced(NamedTuple):
+    """The network of all that may be suppressed, and what a unit of flow pays at each place (int64[R C]).
+
+    A place costs its weight until it is suppressed, then nothing. `distance` int64[R + C] and `waiting` bool[R + C] are
+    room for searches.
+    """
+
+    network: PatternNetwork
+    price: Ints
+    distance: Ints
+    waiting: Mask
 
 
-@inner
-def _usable(links: Links, candidate: Mask, own: int, i: int, j: int) -> bool:
-    columns = links.kind.shape[1]
-    return i * columns + j != own and (links.kind[i, j] != 0 or bool(candidate[i, j]))
+def priced(problem: TwoWayProblem) -> Priced:
+    """The prices of a pattern that suppresses only what is forced."""
+    price = np.where(problem.forced, 0, problem.weight).ravel()
+    network, nodes = pattern_network(problem.capacity, problem.forced | problem.candidate), sum(problem.shape)
+    return Priced(network, price, np.zeros(nodes, np.int64), np.zeros(nodes, bool))
 
 
-@inner
-def _arc(net: Network, links: Links, flow: Flow, weight: Ints, i: int, j: int, forth: bool) -> tuple[int, int]:
-    """Room and unit cost of sending more over a place: taking flow back earns its cost again."""
-    amount = flow.amount[i, j] if forth else -flow.amount[i, j]
-    price = _unit_cost(links, weight, i, j)
-    if amount < 0:
-        return -amount, -price
-    return (net.forth[i, j] if forth else net.back[i, j]) - amount, price
+@bare
+def _room(everything: Priced, h: int) -> tuple[int, int]:
+    """Room and unit cost of sending more over half-arc h: taking flow back earns its cost again."""
+    net = everything.network.net
+    price = everything.price[net.cell[h >> 1]]
+    amount = carried(net, h >> 1) if h & 1 == 0 else -carried(net, h >> 1)
+    return (-amount, -price) if amount < 0 else (net.room[h], price)
 
 
-@inner
-def _cheapest_way(
-    net: Network, links: Links, flow: Flow, weight: Ints, candidate: Mask, own: int, source: int, sink: int
-) -> bool:
+@bare
+def _cheapest_way(everything: Priced, source: int, sink: int) -> bool:
     """A cheapest residual path by Bellman and Ford's method with a queue; `parent` holds it."""
-    rows, columns = flow.amount.shape
-    nodes = rows + columns
-    distance = np.full(nodes, FAR, np.int64)
-    waiting = np.zeros(nodes, np.bool_)
+    net, search = everything.network.net, everything.network.search
+    distance, waiting, nodes = everything.distance, everything.waiting, len(net.first)
+    for v in range(nodes):
+        distance[v] = FAR
     distance[source] = 0
-    flow.queue[0] = source
+    search.queue[0] = source
     head, size = 0, 1
     while size > 0:
-        node = flow.queue[head]
+        v = search.queue[head]
         head = (head + 1) % nodes
         size -= 1
-        waiting[node] = False
-        forth = node < rows
-        for z in range(columns if forth else rows):
-            i, j = (node, z) if forth else (z, node - rows)
-            if not _usable(links, candidate, own, i, j):
-                continue
-            free, price = _arc(net, links, flow, weight, i, j, forth)
-            other = rows + j if forth else i
-            if free <= 0 or distance[node] + price >= distance[other]:
-                continue
-            distance[other] = distance[node] + price
-            flow.parent[other] = node
-            if not waiting[other]:
-                waiting[other] = True
-                flow.queue[(head + size) % nodes] = other
-                size += 1
+        waiting[v] = False
+        h = net.first[v]
+        while h >= 0:
+            free, price = _room(everything, h)
+            u = net.target[h]
+            if free > 0 and distance[v] + price < distance[u]:
+                distance[u] = distance[v] + price
+                search.parent[u] = h
+                if not waiting[u]:
+                    waiting[u] = True
+                    search.queue[(head + size) % nodes] = u
+                    size += 1
+            h = net.following[h]
     return bool(distance[sink] < FAR)
 
 
-@inner
-def _send_along(net: Network, links: Links, flow: Flow, weight: Ints, source: int, sink: int, limit: int) -> int:
+@bare
+def _send_along(everything: Priced, source: int, sink: int, limit: int) -> int:
     """Send what fits at the path's price; returns how much."""
-    rows = flow.amount.shape[0]
+    net, search = everything.network.net, everything.network.search
     amount = limit
-    node = sink
-    while node != source:
-        before = flow.parent[node]
-        if before < rows:
-            free, _ = _arc(net, links, flow, weight, before, node - rows, True)
-        else:
-            free, _ = _arc(net, links, flow, weight, node, before - rows, False)
+    v = sink
+    while v != source:
+        free, _ = _room(everything, search.parent[v])
         amount = min(amount, free)
-        node = before
-    node = sink
-    while node != source:
-        push(flow, flow.parent[node], node, amount)
-        node = flow.parent[node]
-    return amount
+        v = whole(net.target[search.parent[v] ^ 1])
+    return augment(everything.network, source, sink, amount)
 
 
-@inner
-def protect_by_flow(
-    net: Network,
-    links: Links,
-    flow: Flow,
-    weight: Ints,
-    candidate: Mask,
-    log: Log,
-    own: int,
-    forth: bool,
-    need: int,
-) -> bool:
+@bare
+def protect_by_flow(pattern: PatternNetwork, everything: Priced, own: int, forth: bool, need: int) -> bool:
     """Meet a level by a minimum-cost flow and suppress what carries it; False if it cannot be met."""
-    rows, columns = flow.amount.shape
-    source = source_of(forth, own, rows, columns)
-    sink = sink_of(forth, own, rows, columns)
+    leave_out(everything.network, own)
+    source, sink = ends_of(everything.network, own, forth)
     left = need
-    while left > 0:
-        if not _cheapest_way(net, links, flow, weight, candidate, own, source, sink):
-            return False
-        left -= _send_along(net, links, flow, weight, source, sink, left)
-    for z in range(flow.used[0]):
-        i, j = flow.touched[z] // columns, flow.touched[z] % columns
-        if flow.amount[i, j] != 0 and links.kind[i, j] == 0:
-            add(links, i, j, SECONDARY)
-            log.place[log.size[0]] = flow.touched[z]
-            log.size[0] += 1
-    return True
+    while left > 0 and _cheapest_way(everything, source, sink):
+        left -= _send_along(everything, source, sink, left)
+    for x in range(everything.network.touched.size[0]):
+        place, amount = flow_at(everything.network, x)
+        if left == 0 and amount != 0:
+            everything.price[place] = 0
+            if kind_of(pattern, place) == PUBLISHED:
+                add(pattern, place, SECONDARY)
+    clear(everything.network)
+    return left == 0

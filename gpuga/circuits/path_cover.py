@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.paths import Log, Taste, new_log, protect_level
+from gpuga.circuits.paths import Reached, Taste, new_reached, protect_level
 from gpuga.circuits.witness_lists import WitnessLists, new_lists, remember, show, show_all, try_to_publish
 from gpuga.compiled import compiled
 from gpuga.context import Clock
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.problem.path_costs import PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem
-from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
+from gpuga.safety.network import SECONDARY, PatternNetwork, clear, kind_of
 from gpuga.table.table import Ints, Mask
 
 LEVELS_AT_ONCE, PLACES_AT_ONCE = 16, 64
@@ -28,22 +28,22 @@ def clean_up(problem: TwoWayProblem, secondary: Mask, order: Ints | None = None)
     Places are tried in the given order, by default the heaviest first, until the problem's time is up. The pattern
     must be safe.
     """
-    links = problem.links(secondary)
+    network = problem.network(secondary)
     lists = new_lists(len(problem.levels.place), secondary.size)
-    if show_all(problem.net, links, problem.flow, problem.levels, lists):
+    if show_all(network, problem.levels, lists):
         raise GpugaError("clean-up was given a pattern that is not safe")
-    publish_redundant(problem, links, lists, heaviest_first(problem, links) if order is None else order)
-    return np.asarray(links.kind == SECONDARY)
+    publish_redundant(problem, network, lists, heaviest_first(problem, network) if order is None else order)
+    return np.asarray(network.kind == SECONDARY)
 
 
-def heaviest_first(problem: TwoWayProblem, links: Links) -> Ints:
+def heaviest_first(problem: TwoWayProblem, network: PatternNetwork) -> Ints:
     """The secondary places by falling weight."""
-    places = np.flatnonzero(links.kind == SECONDARY)
+    places = np.flatnonzero(network.kind == SECONDARY)
     return places[np.argsort(-problem.weight.ravel()[places], kind="stable")]
 
 
 def publish_redundant(
-    problem: TwoWayProblem, links: Links, lists: WitnessLists, order: Ints, clock: Clock | None = None
+    problem: TwoWayProblem, network: PatternNetwork, lists: WitnessLists, order: Ints, clock: Clock | None = None
 ) -> int:
     """Publish what is redundant, in order, until the time is up; returns how many cells. `lists` must be up to date."""
     clock = clock or problem.clock
@@ -53,20 +53,15 @@ def publish_redundant(
         if clock.expired():
             break
         part = order[begin : begin + PLACES_AT_ONCE]
-        published += _publish(problem.net, links, problem.flow, problem.levels, lists, part, room)
+        published += _publish(network, problem.levels, lists, part, room)
     return published
 
 
 @compiled
-def _publish(
-    net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists, order: Ints, room: Ints
-) -> int:
+def _publish(network: PatternNetwork, levels: Requirements, lists: WitnessLists, order: Ints, room: Ints) -> int:
     published = 0
-    columns = links.kind.shape[1]
     for place in order:
-        if links.kind[place // columns, place % columns] != SECONDARY:
-            continue
-        if try_to_publish(net, links, flow, levels, lists, place, room):
+        if kind_of(network, place) == SECONDARY and try_to_publish(network, levels, lists, place, room):
             published += 1
     return published
 
@@ -87,40 +82,37 @@ def by_paths(
     `OutOfTime` where the clock, by default the problem's, ends before all levels are met; it may also end the clean-up.
     """
     clock = clock or problem.clock
-    links = problem.links(start)
-    count = len(problem.levels.place)
+    network = problem.network(start)
+    count, reached = len(problem.levels.place), new_reached(sum(problem.shape))
     lists = new_lists(count, problem.weight.size)
-    log = new_log(problem.weight.size)
     order = np.arange(count) if order is None else np.asarray(order, np.int64)
     for begin in range(0, count, LEVELS_AT_ONCE):
         if clock.expired():
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = order[begin : begin + LEVELS_AT_ONCE]
-        if not _protect(problem.net, links, problem.flow, problem.levels, lists, costs, taste, log, part):
+        if not _protect(network, problem.levels, lists, costs, taste, reached, part):
             raise GpugaError("internal error: the path search missed a level that can be met")
     if clean:
-        publish_redundant(problem, links, lists, heaviest_first(problem, links), clock)
-    return np.asarray(links.kind == SECONDARY)
+        publish_redundant(problem, network, lists, heaviest_first(problem, network), clock)
+    return np.asarray(network.kind == SECONDARY)
 
 
 @compiled
 def _protect(
-    net: Network,
-    links: Links,
-    flow: Flow,
+    network: PatternNetwork,
     levels: Requirements,
     lists: WitnessLists,
     costs: PathCosts,
     taste: Taste,
-    log: Log,
+    reached: Reached,
     order: Ints,
 ) -> bool:
     """Protect the levels in order; False if one cannot be."""
     for q in order:
-        if show(net, links, flow, levels, lists, q):
+        if show(network, levels, lists, q):
             continue
-        if not protect_level(net, links, flow, costs, taste, log, levels.place[q], levels.forth[q], levels.need[q]):
-            clear(flow)
+        if not protect_level(network, costs, taste, reached, levels.place[q], levels.forth[q], levels.need[q]):
+            clear(network)
             return False
-        remember(lists, links, flow, q)
+        remember(lists, network, q)
     return True

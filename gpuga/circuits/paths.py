@@ -11,19 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.compiled import inner, whole
+from gpuga.compiled import bare, whole
+from gpuga.kernels.logic.arcs import find
+from gpuga.kernels.logic.cheapest import drop_first, rise
 from gpuga.problem.path_costs import NO_PATH, PathCosts
-from gpuga.safety.network import (
-    SECONDARY,
-    Flow,
-    Links,
-    Network,
-    add,
-    augment,
-    sink_of,
-    source_of,
-)
-from gpuga.table.table import Ints
+from gpuga.safety.network import PUBLISHED, SECONDARY, PatternNetwork, add, augment, ends_of, leave_out
 
 NOISE = 7919  # a prime number of random factors, so that they do not repeat along rows
 
@@ -42,13 +34,6 @@ class Taste(NamedTuple):
     salt: int
 
 
-class Log(NamedTuple):
-    """The places that were added, in order: `place[:size[0]]`."""
-
-    place: Ints
-    size: Ints
-
-
 def plain(single: bool = False, by_capacity: bool = False) -> Taste:
     """Paths by cost alone."""
     return Taste(single, by_capacity, np.ones(NOISE), 0)
@@ -60,160 +45,150 @@ def blurred(seed: int, single: bool, by_capacity: bool) -> Taste:
     return Taste(single, by_capacity, 1.0 + 0.3 * random.random(NOISE) ** 2, int(random.integers(NOISE)))
 
 
-def new_log(places: int) -> Log:
-    """An empty log for a table of that many places."""
-    return Log(np.zeros(places, np.int64), np.zeros(1, np.int64))
+class Reached(NamedTuple):
+    """The nodes that a search reached: their distances, and those still open as a heap with its keys."""
+
+    distance: Floats
+    heap: NDArray[np.int32]
+    key: Floats
+    position: NDArray[np.int32]
 
 
-@inner
-def _reach(
-    flow: Flow, distance: Floats, node: int, other: int, reached: float, sink: int, best: float, tail: int
-) -> tuple[float, int]:
-    """Note a way to `other` over `node` if none was shorter; the best way to the sink, the open count."""
-    if reached >= best:
-        return best, tail
-    stamp = flow.stamp[0]
-    if flow.seen[other] != stamp:
-        flow.seen[other] = stamp
-        flow.queue[tail] = other
-        tail += 1
-    elif reached >= distance[other]:
-        return best, tail
-    distance[other] = reached
-    flow.parent[other] = node
-    return (reached if other == sink else best), tail
+def new_reached(nodes: int) -> Reached:
+    """Room for searches among so many nodes."""
+    return Reached(np.zeros(nodes), np.zeros(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.int32))
 
 
-@inner
-def _charge(costs: PathCosts, taste: Taste, i: int, j: int, capacity: int, need: int) -> float:
+class Ask(NamedTuple):
+    """A path that is looked for: its ends, what is still needed, how wide it must be."""
+
+    source: int
+    sink: int
+    need: int
+    width: int
+
+
+@bare
+def _offer(network: PatternNetwork, reached: Reached, u: int, distance: float, step: int, count: int) -> int:
+    """Note a way to node u over a half-arc, or over the published place -1 - `step`, if none known is as short.
+
+    Returns the number of open nodes.
+    """
+    search = network.search
+    at = count
+    if search.mark[u] == search.stamp[0]:
+        if distance >= reached.distance[u]:
+            return count
+        at = whole(reached.position[u])
+    else:
+        search.mark[u] = search.stamp[0]
+        count += 1
+    reached.distance[u] = distance
+    search.parent[u] = step
+    rise(reached.heap, reached.key, reached.position, at, u, distance)
+    return count
+
+
+@bare
+def _charge(costs: PathCosts, taste: Taste, place: int, capacity: int, need: int) -> float:
     """What a path pays to suppress a published place whose capacity along it is `capacity`."""
-    price = costs.cost[i, j]
+    columns = costs.cost.shape[1]
+    price = costs.cost[place // columns, place % columns]
     if taste.by_capacity and capacity < need:
         price = price * need / capacity
-    place = i * costs.cost.shape[1] + j
     return price * taste.factor[(place + taste.salt) % NOISE]  # type: ignore[no-any-return]
 
 
-@inner
-def cheapest_path(
-    net: Network,
-    links: Links,
-    flow: Flow,
-    costs: PathCosts,
-    taste: Taste,
-    own: int,
-    source: int,
-    sink: int,
-    need: int,
-    width: int,
-) -> float:
-    """The cost of a cheapest path of residual width at least `width`; `parent` holds it; `NO_PATH` if none.
+@bare
+def _go_on(
+    network: PatternNetwork, costs: PathCosts, taste: Taste, ask: Ask, reached: Reached, v: int, count: int
+) -> int:
+    """Go on from node v, over suppressed places and then over published ones; returns the number of open nodes.
 
-    Dijkstra's method; the published places of a node are tried in ascending cost and cut off where they
-    cannot lead to anything cheaper than the best path known.
+    The published places of a node are tried in ascending cost, up to where they cannot lead to anything cheaper than
+    the best path known.
     """
-    rows, columns = flow.amount.shape
-    own_i, own_j = own // columns, own % columns
-    distance = np.empty(rows + columns, np.float64)
-    flow.stamp[0] += 1
-    flow.seen[source] = flow.stamp[0]
-    distance[source] = 0.0
-    flow.queue[0] = source
-    tail = 1
-    best = NO_PATH
-    while tail > 0:
-        at = 0
-        for z in range(1, tail):
-            if distance[flow.queue[z]] < distance[flow.queue[at]]:
-                at = z
-        node = whole(flow.queue[at])
-        so_far = distance[node]
-        if node == sink or so_far >= best:
-            return best
-        tail -= 1
-        flow.queue[at] = flow.queue[tail]
-        if node < rows:
-            for z in range(links.row_size[node]):
-                j = whole(links.row_list[node, z])
-                if net.forth[node, j] - flow.amount[node, j] >= width and not (node == own_i and j == own_j):
-                    best, tail = _reach(flow, distance, node, rows + j, so_far, sink, best, tail)
-            for z in range(columns):
-                j = whole(costs.row_order[node, z])
-                if j < 0 or so_far + costs.cost[node, j] >= best:
-                    break
-                capacity = net.forth[node, j]
-                if links.kind[node, j] != 0 or capacity < width:
-                    continue
-                reached = so_far + _charge(costs, taste, node, j, capacity, need)
-                best, tail = _reach(flow, distance, node, rows + j, reached, sink, best, tail)
-        else:
-            j = node - rows
-            for z in range(links.column_size[j]):
-                i = whole(links.column_list[j, z])
-                if net.back[i, j] + flow.amount[i, j] >= width and not (i == own_i and j == own_j):
-                    best, tail = _reach(flow, distance, node, i, so_far, sink, best, tail)
-            for z in range(rows):
-                i = whole(costs.column_order[j, z])
-                if i < 0 or so_far + costs.cost[i, j] >= best:
-                    break
-                capacity = net.back[i, j]
-                if links.kind[i, j] != 0 or capacity < width:
-                    continue
-                reached = so_far + _charge(costs, taste, i, j, capacity, need)
-                best, tail = _reach(flow, distance, node, i, reached, sink, best, tail)
-    return best
+    net, rows, here = network.net, network.rows, reached.distance[v]
+    h = net.first[v]
+    while h >= 0:
+        if net.room[h] >= ask.width:
+            count = _offer(network, reached, whole(net.target[h]), here, whole(h), count)
+        h = net.following[h]
+    order = costs.row_order[v] if v < rows else costs.column_order[v - rows]
+    for x in order:
+        if x < 0:
+            break
+        i, j = (v, whole(x)) if v < rows else (whole(x), v - rows)
+        if here + costs.cost[i, j] >= reached.distance[ask.sink]:
+            break
+        place = i * network.columns + j
+        capacity = network.capacity[place, 0 if v < rows else 1]
+        if network.kind[i, j] == PUBLISHED and capacity >= ask.width:
+            distance = here + _charge(costs, taste, place, capacity, ask.need)
+            if distance < reached.distance[ask.sink]:
+                count = _offer(network, reached, rows + j if v < rows else i, distance, -1 - place, count)
+    return count
 
 
-@inner
-def suppress_path(links: Links, flow: Flow, log: Log, source: int, sink: int) -> None:
-    """Suppress the published places of the path that `parent` holds and note them in the log."""
-    rows, columns = flow.amount.shape
-    node = sink
-    while node != source:
-        before = flow.parent[node]
-        if before < rows:
-            i, j = before, node - rows
-        else:
-            i, j = node, before - rows
-        if links.kind[i, j] == 0:
-            add(links, i, j, SECONDARY)
-            log.place[log.size[0]] = i * columns + j
-            log.size[0] += 1
-        node = before
+@bare
+def cheapest_path(network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, ask: Ask) -> float:
+    """The cost of a cheapest path of residual width at least `ask.width`; `parent` holds it; `NO_PATH` if none.
+
+    Dijkstra's method from one end: the costs may come from linear programs and are fractions, so the search of the
+    kernels, which relies on exact sums from both ends, does not serve here.
+    """
+    network.search.stamp[0] += 1
+    reached.distance[ask.sink] = NO_PATH
+    count = _offer(network, reached, ask.source, 0.0, whole(0), whole(0))
+    while count > 0:
+        v, here = whole(reached.heap[0]), reached.key[0]
+        if v == ask.sink or here >= reached.distance[ask.sink]:
+            break
+        count -= 1
+        drop_first(reached.heap, reached.key, reached.position, count)
+        count = _go_on(network, costs, taste, ask, reached, v, count)
+    return reached.distance[ask.sink]  # type: ignore[no-any-return]
 
 
-@inner
+@bare
+def suppress_path(network: PatternNetwork, ask: Ask) -> None:
+    """Suppress the published places of the path that `parent` holds."""
+    net, parent = network.net, network.search.parent
+    v = ask.sink
+    while v != ask.source:
+        if parent[v] < 0:
+            place = -1 - whole(parent[v])
+            add(network, place, SECONDARY)
+            parent[v] = 2 * find(net, place) + (0 if v >= network.rows else 1)
+        v = whole(net.target[parent[v] ^ 1])
+
+
+@bare
+def wide_or_any(network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, ask: Ask) -> float:
+    """The cost of a cheapest path that carries all that is needed, or else of one that carries something."""
+    length = cheapest_path(network, costs, taste, reached, ask)
+    if length >= NO_PATH:
+        length = cheapest_path(network, costs, taste, reached, Ask(ask.source, ask.sink, ask.need, whole(1)))
+    return length
+
+
+@bare
 def protect_level(
-    net: Network,
-    links: Links,
-    flow: Flow,
-    costs: PathCosts,
-    taste: Taste,
-    log: Log,
-    own: int,
-    forth: bool,
-    need: int,
+    network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, own: int, forth: bool, need: int
 ) -> bool:
-    """Suppress cheapest paths until the level is met; the counter-flow stays in `flow`.
+    """Suppress cheapest paths until the level is met; the counter-flow stays in the network, which has none before.
 
-    False if the level cannot be met. Starts from whatever `flow` already carries for this level: callers
-    pass an empty flow.
+    False if the level cannot be met.
     """
-    rows, columns = flow.amount.shape
-    i, j = own // columns, own % columns
-    if (net.forth[i, j] if forth else net.back[i, j]) < need:
+    if network.capacity[own, 0 if forth else 1] < need:
         return False
-    source = source_of(forth, own, rows, columns)
-    sink = sink_of(forth, own, rows, columns)
+    leave_out(network, own)
+    source, sink = ends_of(network, own, forth)
     left = need
     while left > 0:
-        length = NO_PATH
-        if taste.single:
-            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, left)
-        if length >= NO_PATH:
-            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, whole(1))
-        if length >= NO_PATH:
+        ask = Ask(source, sink, left, left if taste.single else whole(1))
+        if wide_or_any(network, costs, taste, reached, ask) >= NO_PATH:
             return False
-        suppress_path(links, flow, log, source, sink)
-        left -= augment(net, flow, source, sink, left)
+        suppress_path(network, ask)
+        left -= augment(network, source, sink, left)
     return True

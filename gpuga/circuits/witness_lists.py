@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuga.compiled import compiled, inner
+from gpuga.compiled import bare, compiled
 from gpuga.problem.two_way import Requirements
-from gpuga.safety.flow import meets
-from gpuga.safety.network import SECONDARY, Bytes, Flow, Links, Network, Nodes, add, clear, drop
+from gpuga.safety.network import SECONDARY, Bytes, Nodes, PatternNetwork, add, clear, drop, flow_at, kind_of, meets
 from gpuga.table.table import Ints
 
 ENTRIES_PER_LEVEL = 48
@@ -57,7 +56,7 @@ def new_lists(levels: int, places: int) -> WitnessLists:
     )
 
 
-@inner
+@bare
 def forget(lists: WitnessLists, q: int) -> None:
     """Return the entries of level q to the pool."""
     entry = lists.first[q]
@@ -77,16 +76,14 @@ def forget(lists: WitnessLists, q: int) -> None:
     lists.everything[q] = 1
 
 
-@inner
-def remember(lists: WitnessLists, links: Links, flow: Flow, q: int) -> None:
+@bare
+def remember(lists: WitnessLists, network: PatternNetwork, q: int) -> None:
     """Keep the secondary places of the current flow as what level q leans on, and clear the flow."""
     forget(lists, q)
-    columns = flow.amount.shape[1]
     lists.everything[q] = 0
-    for z in range(flow.used[0]):
-        place = flow.touched[z]
-        i, j = place // columns, place % columns
-        if links.kind[i, j] != SECONDARY or flow.amount[i, j] == 0:
+    for x in range(network.touched.size[0]):
+        place, moved = flow_at(network, x)
+        if moved == 0 or kind_of(network, place) != SECONDARY:
             continue
         entry = lists.free[0]
         if entry < 0:
@@ -103,10 +100,10 @@ def remember(lists: WitnessLists, links: Links, flow: Flow, q: int) -> None:
         if after >= 0:
             lists.place_before[after] = entry
         lists.place_first[place] = entry
-    clear(flow)
+    clear(network)
 
 
-@inner
+@bare
 def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
     """The levels that may lean on a place, into `out`; returns how many."""
     size = 0
@@ -122,41 +119,37 @@ def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
     return size
 
 
-@inner
-def show(net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists, q: int) -> bool:
+@bare
+def show(network: PatternNetwork, levels: Requirements, lists: WitnessLists, q: int) -> bool:
     """Whether the pattern meets level q; if so, remember what it leans on."""
-    if meets(net, links, flow, levels.place[q], levels.forth[q], levels.need[q]):
-        remember(lists, links, flow, q)
+    if meets(network, levels.place[q], levels.forth[q], levels.need[q]):
+        remember(lists, network, q)
         return True
-    clear(flow)
+    clear(network)
     return False
 
 
 @compiled
-def show_all(net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists) -> int:
+def show_all(network: PatternNetwork, levels: Requirements, lists: WitnessLists) -> int:
     """How many levels the pattern does not meet; what the others lean on is remembered."""
     failed = 0
     for q in range(len(levels.place)):
-        if not show(net, links, flow, levels, lists, q):
+        if not show(network, levels, lists, q):
             forget(lists, q)
             failed += 1
     return failed
 
 
-@inner
-def try_to_publish(
-    net: Network, links: Links, flow: Flow, levels: Requirements, lists: WitnessLists, place: int, room: Ints
-) -> bool:
+@bare
+def try_to_publish(network: PatternNetwork, levels: Requirements, lists: WitnessLists, place: int, room: Ints) -> bool:
     """Publish a secondary place if every level that leans on it is still met; `room` int64[2 L].
 
     Requirements led round the place keep their new flows even where it has to stay: those flows do not use it.
     """
-    columns = links.kind.shape[1]
-    i, j = place // columns, place % columns
-    drop(links, i, j)
+    drop(network, place)
     size = leaning(lists, place, room)
     for z in range(size):
-        if not show(net, links, flow, levels, lists, room[z]):
-            add(links, i, j, SECONDARY)
+        if not show(network, levels, lists, room[z]):
+            add(network, place, SECONDARY)
             return False
     return True

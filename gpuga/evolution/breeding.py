@@ -21,8 +21,8 @@ from gpuga.context import Clock
 from gpuga.evolution.population import Member, Population, Words, places_of
 from gpuga.kernels.logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 from gpuga.kernels.random import Stream
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask
+from gpuga.table.witnesses import Witnesses
 
 
 class Shares(NamedTuple):

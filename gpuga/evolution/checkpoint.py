@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga import __version__
 from gpuga.audience import CONFIDENTIAL, OFFICE
 from gpuga.errors import InputError
 from gpuga.files.atomic import check_folder
 from gpuga.table.table import Table
+from gpuga.version import __version__
 
 FORMAT = f"gpuga checkpoint 2, {CONFIDENTIAL}\n".encode()
 KEPT = 2

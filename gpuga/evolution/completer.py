@@ -14,11 +14,11 @@ import numpy as np
 from gpuga.circuits.cover import Cover
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
-from gpuga.evolution.prover import News, Offers, Prover
+from gpuga.evolution.prover import Beside, News, Offers
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Ints, Mask
+from gpuga.table.witnesses import Witnesses
 
 ORDERS = 8
 """Patterns that are made, each in another order of the requirements."""
@@ -81,7 +81,7 @@ class Completions:
         return Bound(self.problem.base_cost, "what is suppressed beforehand")
 
 
-class Completer(Prover):
+class Completer(Beside):
     """Makes patterns in a thread of its own; a step is a pattern."""
 
     def __init__(self, problem: GeneralProblem, context: Context, paced: bool, offers: Offers | None = None) -> None:
@@ -89,8 +89,6 @@ class Completer(Prover):
         super().__init__(problem, context, paced, offers)
 
     def _steps(self) -> Iterator[None]:
-        if self.paced:
-            self._may_step.acquire()
         self.made.context = replace(self._context)
         self.search = self.made
         for attempt in range(ORDERS):

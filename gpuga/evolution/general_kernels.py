@@ -25,8 +25,8 @@ from gpuga.kernels.logic.general_records import BY_NEED as NEED_FIRST
 from gpuga.kernels.logic.general_records import BY_WEIGHT as WEIGHT_FIRST
 from gpuga.problem.general import GeneralProblem
 from gpuga.safety.boxes import box_grid
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import LARGEST, Ints, Mask
+from gpuga.table.witnesses import Witnesses
 
 Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]

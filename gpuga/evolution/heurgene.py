@@ -29,6 +29,8 @@ from gpuga.evolution.engine import new_toolbox
 from gpuga.evolution.heurgene_loops import (
     LONGEST,
     TOO_LONG,
+    CellLevels,
+    Circuits,
     Scratch,
     attempt_crossover,
     circuit_lists,
@@ -73,6 +75,11 @@ class HeurGeneIndividual:
             twin.fitness.values = self.fitness.values
         return twin
 
+    @property
+    def circuits(self) -> Circuits:
+        """The same arrays for compiled loops, which change them in place."""
+        return Circuits(self.lists, self.rest)
+
     def grid(self, shape: tuple[int, int]) -> Mask:
         """As a grid of secondary suppressions."""
         out = np.zeros(shape, bool)
@@ -108,11 +115,11 @@ class HeurGene:
         self.weight: Ints = problem.weight.ravel()
         self.cells, of_level = np.unique(problem.levels.place, return_inverse=True)
         order = np.argsort(of_level, kind="stable")
-        self.level_of = order.astype(np.int64)
-        self.level_start = np.concatenate([[0], np.cumsum(np.bincount(of_level))]).astype(np.int64)
+        start = np.concatenate([[0], np.cumsum(np.bincount(of_level))]).astype(np.int64)
+        self.cell_levels = CellLevels(problem.levels, order.astype(np.int64), start)
         self._attempts: list[Ints] = []
         self._known: set[bytes] = set()
-        self.scratch: Scratch = new_scratch(problem.links(), self.weight.size)
+        self.scratch: Scratch = new_scratch(problem.network())
 
     def first(self) -> list[HeurGeneIndividual]:
         """Hypercube in random orders of the sensitive cells, redundant cells removed.
@@ -140,7 +147,7 @@ class HeurGene:
         return made
 
     def _seed(self, order: Ints, blur: NDArray[np.float64] | None = None) -> HeurGeneIndividual:
-        levels = [self.level_of[self.level_start[s] : self.level_start[s + 1]] for s in order]
+        levels = [self._levels(s) for s in order]
         problem = self.problem
         boxed = rectangles(problem, np.concatenate(levels), blur)
         return self.individual(by_paths(problem, problem.costs(), plain(), start=boxed))
@@ -149,15 +156,19 @@ class HeurGene:
         """A safe pattern with its circuits: the places that one flow per level uses."""
         problem = self.problem
         lists = np.full((len(self.cells), LONGEST), -1, np.int32)
-        links = problem.links(secondary)
-        circuit_lists(problem.net, links, problem.flow, problem.levels, self.level_of, self.level_start, lists)
+        network = problem.network(secondary)
+        circuit_lists(network, self.cell_levels, lists)
         long = np.flatnonzero(lists[:, 0] == TOO_LONG)
         if not len(long):
             return HeurGeneIndividual(lists, np.zeros(0, np.int64))
         lists[long] = -1
-        start, place = level_supports(problem.net, links, problem.flow, problem.levels)
-        levels = [q for s in long for q in self.level_of[self.level_start[s] : self.level_start[s + 1]]]
+        start, place = level_supports(network, problem.levels)
+        levels = [q for s in long for q in self._levels(s)]
         return HeurGeneIndividual(lists, np.unique(np.concatenate([place[start[q] : start[q + 1]] for q in levels])))
+
+    def _levels(self, s: int | np.integer[Any]) -> Ints:
+        """The levels of sensitive cell number s."""
+        return self.cell_levels.of[self.cell_levels.start[s] : self.cell_levels.start[s + 1]]
 
     def mate(
         self, one: HeurGeneIndividual, two: HeurGeneIndividual
@@ -165,9 +176,7 @@ class HeurGene:
         """Two offspring, or None after 100 attempts without a cheaper one."""
         first, second = HeurGeneIndividual(one.lists, one.rest), HeurGeneIndividual(two.lists, two.rest)
         drawn = self._drawn()
-        swapped = attempt_crossover(
-            first.lists, first.rest, second.lists, second.rest, self.weight, drawn, self.scratch
-        )
+        swapped = attempt_crossover(first.circuits, second.circuits, self.weight, drawn, self.scratch)
         if swapped < 0 or self._seen(first, second):
             return None
         first.crossed = second.crossed = swapped
@@ -192,21 +201,9 @@ class HeurGene:
 
         A random circuit is looked at where no crossover came before.
         """
-        problem = self.problem
         if offspring.crossed < 0:
             offspring.crossed = self.stream.integer(0, len(self.cells))
-        drop_redundant(
-            problem.net,
-            problem.flow,
-            problem.levels,
-            self.level_of,
-            self.level_start,
-            offspring.lists,
-            offspring.rest,
-            offspring.crossed,
-            self.weight,
-            self.scratch,
-        )
+        drop_redundant(self.cell_levels, offspring.circuits, offspring.crossed, self.weight, self.scratch)
         return offspring
 
     def vary(self, population: Sequence[HeurGeneIndividual], toolbox: base.Toolbox) -> list[HeurGeneIndividual]:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.compiled import compiled, inner
+from gpuga.compiled import bare, compiled, inner
 from gpuga.problem.two_way import Requirements
-from gpuga.safety.flow import meets
-from gpuga.safety.network import SECONDARY, Flow, Links, Network, add, clear, drop
+from gpuga.safety.network import PUBLISHED, SECONDARY, PatternNetwork, add, clear, drop, flow_at, kind_of, meets
 from gpuga.table.table import Ints
 
 LONGEST = 32
@@ -20,65 +19,74 @@ TOO_LONG = -2
 Lists = NDArray[np.int32]
 
 
+class CellLevels(NamedTuple):
+    """The levels of the sensitive cells: those of cell s are `of[start[s]:start[s + 1]]`."""
+
+    levels: Requirements
+    of: Ints
+    start: Ints
+
+
+class Circuits(NamedTuple):
+    """An individual: the lists of its cells' circuits, and the places of circuits too long for a list."""
+
+    lists: Lists
+    rest: Ints
+
+
 class Scratch(NamedTuple):
     """Room: use counts of two individuals, and the network of the individual at hand (`loaded[:size[0]]`)."""
 
     uses: Lists
     other: Lists
-    links: Links
+    network: PatternNetwork
     loaded: Ints
     size: Ints
 
 
-def new_scratch(links: Links, places: int) -> Scratch:
-    """Room for a table; `links` hold the forced cells only."""
+def new_scratch(network: PatternNetwork) -> Scratch:
+    """Room for a table; the network holds the forced cells only."""
+    places = network.kind.size
     return Scratch(
         np.zeros(places, np.int32),
         np.zeros(places, np.int32),
-        links,
+        network,
         np.zeros(places, np.int64),
         np.zeros(1, np.int64),
     )
 
 
-@inner
-def _gather(
-    net: Network,
-    links: Links,
-    flow: Flow,
-    levels: Requirements,
-    level_of: Ints,
-    level_start: Ints,
-    s: int,
-    out: Lists,
-) -> int:
+@bare
+def _insert(out: Lists, count: int, place: int) -> int:
+    """Put a place into the sorted list `out[:count]`, if it is not there; the new length, or TOO_LONG."""
+    x = 0
+    while x < count and out[x] < place:
+        x += 1
+    if x < count and out[x] == place:
+        return count
+    if count == LONGEST:
+        return TOO_LONG
+    for y in range(count, x, -1):
+        out[y] = out[y - 1]
+    out[x] = place
+    return count + 1
+
+
+@bare
+def _gather(network: PatternNetwork, cells: CellLevels, s: int, out: Lists) -> int:
     """The secondary places of flows for all levels of cell s, sorted, into `out`; how many, TOO_LONG, or -1.
 
     -1: a level is not met.
     """
-    columns = flow.amount.shape[1]
-    count = 0
-    for z in range(level_start[s], level_start[s + 1]):
-        q = level_of[z]
-        met = meets(net, links, flow, levels.place[q], levels.forth[q], levels.need[q])
-        for y in range(flow.used[0]):
-            place = flow.touched[y]
-            i, j = place // columns, place % columns
-            if not met or count < 0 or flow.amount[i, j] == 0 or links.kind[i, j] != SECONDARY:
-                continue
-            x = 0
-            while x < count and out[x] < place:
-                x += 1
-            if x < count and out[x] == place:
-                continue
-            if count == LONGEST:
-                count = TOO_LONG
-                continue
-            for y2 in range(count, x, -1):
-                out[y2] = out[y2 - 1]
-            out[x] = place
-            count += 1
-        clear(flow)
+    levels, count = cells.levels, 0
+    for z in range(cells.start[s], cells.start[s + 1]):
+        q = cells.of[z]
+        met = meets(network, levels.place[q], levels.forth[q], levels.need[q])
+        for x in range(network.touched.size[0]):
+            place, moved = flow_at(network, x)
+            if met and count >= 0 and moved != 0 and kind_of(network, place) == SECONDARY:
+                count = _insert(out, count, place)
+        clear(network)
         if not met:
             return -1
         if count < 0:
@@ -87,14 +95,12 @@ def _gather(
 
 
 @compiled
-def circuit_lists(
-    net: Network, links: Links, flow: Flow, levels: Requirements, level_of: Ints, level_start: Ints, lists: Lists
-) -> int:
+def circuit_lists(network: PatternNetwork, cells: CellLevels, lists: Lists) -> int:
     """Fill the lists of a pattern (all -1 before); returns how many cells are not protected."""
     failed = 0
     room = np.empty(LONGEST, np.int32)
     for s in range(len(lists)):
-        count = _gather(net, links, flow, levels, level_of, level_start, s, room)
+        count = _gather(network, cells, s, room)
         if count == TOO_LONG:
             lists[s, 0] = TOO_LONG
         elif count < 0:
@@ -105,13 +111,14 @@ def circuit_lists(
 
 
 @inner
-def _count(lists: Lists, rest: Ints, uses: Lists, step: int) -> None:
+def _count(individual: Circuits, uses: Lists, step: int) -> None:
+    lists = individual.lists
     for s in range(len(lists)):
         for z in range(LONGEST):
             if lists[s, z] < 0:
                 break
             uses[lists[s, z]] += step
-    for place in rest:
+    for place in individual.rest:
         uses[place] += step
 
 
@@ -161,15 +168,14 @@ def _total(uses: Lists, weight: Ints) -> int:
 
 
 @compiled
-def attempt_crossover(
-    one: Lists, one_rest: Ints, two: Lists, two_rest: Ints, weight: Ints, drawn: Ints, scratch: Scratch
-) -> int:
+def attempt_crossover(first: Circuits, second: Circuits, weight: Ints, drawn: Ints, scratch: Scratch) -> int:
     """Swap the list of the first drawn cell whose estimate is below the cheaper parent's cost; in place.
 
     Returns the cell, -1 if there is none.
     """
-    _count(one, one_rest, scratch.uses, 1)
-    _count(two, two_rest, scratch.other, 1)
+    one, two = first.lists, second.lists
+    _count(first, scratch.uses, 1)
+    _count(second, scratch.other, 1)
     mine, theirs = _total(scratch.uses, weight), _total(scratch.other, weight)
     goal = min(mine, theirs)
     chosen = -1
@@ -177,76 +183,64 @@ def attempt_crossover(
         # a cell without a list is protected by circuits that are too long to be known: it does not change sides
         if one[s, 0] < 0 or two[s, 0] < 0 or _cost(one[s], weight) == _cost(two[s], weight):
             continue
-        first = _estimate(mine, one[s], two[s], scratch.uses, weight)
-        second = _estimate(theirs, two[s], one[s], scratch.other, weight)
-        if min(first, second) < goal:
+        child = _estimate(mine, one[s], two[s], scratch.uses, weight)
+        other = _estimate(theirs, two[s], one[s], scratch.other, weight)
+        if min(child, other) < goal:
             chosen = s
             break
-    _count(one, one_rest, scratch.uses, -1)
-    _count(two, two_rest, scratch.other, -1)
+    _count(first, scratch.uses, -1)
+    _count(second, scratch.other, -1)
     if chosen >= 0:
         for z in range(LONGEST):
             one[chosen, z], two[chosen, z] = two[chosen, z], one[chosen, z]
     return chosen
 
 
-@inner
-def _load(lists: Lists, rest: Ints, scratch: Scratch) -> None:
+@bare
+def _load(individual: Circuits, scratch: Scratch) -> None:
     """Make the network that of an individual."""
-    columns = scratch.links.kind.shape[1]
     for z in range(scratch.size[0]):
-        place = scratch.loaded[z]
-        if scratch.links.kind[place // columns, place % columns] == SECONDARY:
-            drop(scratch.links, place // columns, place % columns)
+        if kind_of(scratch.network, scratch.loaded[z]) == SECONDARY:
+            drop(scratch.network, scratch.loaded[z])
     scratch.size[0] = 0
+    lists = individual.lists
     for s in range(len(lists)):
         for z in range(LONGEST):
             if lists[s, z] < 0:
                 break
-            _hide(lists[s, z], scratch, columns)
-    for place in rest:
-        _hide(place, scratch, columns)
+            _hide(lists[s, z], scratch)
+    for place in individual.rest:
+        _hide(place, scratch)
 
 
-@inner
-def _hide(place: int, scratch: Scratch, columns: int) -> None:
-    if scratch.links.kind[place // columns, place % columns] == 0:
-        add(scratch.links, place // columns, place % columns, SECONDARY)
+@bare
+def _hide(place: int, scratch: Scratch) -> None:
+    if kind_of(scratch.network, place) == PUBLISHED:
+        add(scratch.network, place, SECONDARY)
         scratch.loaded[scratch.size[0]] = place
         scratch.size[0] += 1
 
 
 @compiled
-def drop_redundant(
-    net: Network,
-    flow: Flow,
-    levels: Requirements,
-    level_of: Ints,
-    level_start: Ints,
-    lists: Lists,
-    rest: Ints,
-    chosen: int,
-    weight: Ints,
-    scratch: Scratch,
-) -> int:
+def drop_redundant(cells: CellLevels, individual: Circuits, chosen: int, weight: Ints, scratch: Scratch) -> int:
     """Drop the redundant places of the chosen cell's circuit and of the circuits that meet it; returns how many.
 
     In place, heavy places first. The circuits that a dropped place was part of become what now protects
     their cells: larger circuits, merged from several.
     """
-    columns = scratch.links.kind.shape[1]
-    _load(lists, rest, scratch)
+    lists = individual.lists
+    _load(individual, scratch)
     room = np.full((len(lists), LONGEST), -1, np.int32)
     dropped = 0
-    for place in _nearby(lists, rest, chosen, weight, scratch.uses):
-        drop(scratch.links, place // columns, place % columns)
-        if _others(net, flow, levels, level_of, level_start, lists, place, scratch.links, room):
+    for place in _nearby(lists, individual.rest, chosen, weight, scratch.uses):
+        drop(scratch.network, place)
+        if _others(scratch.network, cells, lists, place, room):
             dropped += 1
             for s in range(len(lists)):
                 if _contains(lists[s], place):
                     lists[s] = room[s]
         else:
-            add(scratch.links, place // columns, place % columns, SECONDARY)
+            add(scratch.network, place, SECONDARY)
     return dropped
 
 
@@ -280,23 +274,13 @@ def _nearby(lists: Lists, rest: Ints, chosen: int, weight: Ints, mark: Lists) ->
     return places[np.argsort(-weight[places], kind="mergesort")]
 
 
-@inner
-def _others(
-    net: Network,
-    flow: Flow,
-    levels: Requirements,
-    level_of: Ints,
-    level_start: Ints,
-    lists: Lists,
-    place: int,
-    links: Links,
-    room: Lists,
-) -> bool:
+@bare
+def _others(network: PatternNetwork, cells: CellLevels, lists: Lists, place: int, room: Lists) -> bool:
     """Whether every cell that leans on a place just published has another circuit; these go into `room`."""
     for s in range(len(lists)):
         if not _contains(lists[s], place):
             continue
-        size = _gather(net, links, flow, levels, level_of, level_start, s, room[s])
+        size = _gather(network, cells, s, room[s])
         if size < 0:
             return False
         for y in range(size, LONGEST):
@@ -305,27 +289,26 @@ def _others(
 
 
 @compiled
-def level_supports(net: Network, links: Links, flow: Flow, levels: Requirements) -> tuple[Ints, Ints]:
+def level_supports(network: PatternNetwork, levels: Requirements) -> tuple[Ints, Ints]:
     """The secondary places of one flow per level; the last start is -1 if a level is not met."""
-    columns = flow.amount.shape[1]
     count = len(levels.place)
     start = np.zeros(count + 1, np.int64)
     out = np.zeros(16 * count + 64, np.int64)
     end = 0
     for q in range(count):
-        met = meets(net, links, flow, levels.place[q], levels.forth[q], levels.need[q])
+        met = meets(network, levels.place[q], levels.forth[q], levels.need[q])
+        used = network.touched.size[0]
         if not met:
-            clear(flow)
+            clear(network)
             start[count] = -1
             return start, out[:0].copy()
-        if end + flow.used[0] > len(out):
-            out = np.concatenate((out, np.zeros(len(out) + flow.used[0], np.int64)))
-        for z in range(flow.used[0]):
-            place = flow.touched[z]
-            i, j = place // columns, place % columns
-            if flow.amount[i, j] != 0 and links.kind[i, j] == SECONDARY:
+        if end + used > len(out):
+            out = np.concatenate((out, np.zeros(len(out) + used, np.int64)))
+        for x in range(used):
+            place, moved = flow_at(network, x)
+            if moved != 0 and kind_of(network, place) == SECONDARY:
                 out[end] = place
                 end += 1
         start[q + 1] = end
-        clear(flow)
+        clear(network)
     return start, out[:end].copy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -25,8 +26,8 @@ from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
 
 
 class Incumbent(Protocol):
@@ -74,10 +75,11 @@ class Offers:
         return cls([*zip(arrays["offer_steps"].tolist(), masks, strict=True)], until)
 
 
-class Prover:
-    """Runs the exact search beside evolution; `exchange` is the only way in and out while it runs.
+class Beside(ABC):
+    """Work in a thread of its own beside evolution; `exchange` is the only way in and out while it runs.
 
-    With `offers` it first does again what it did with them before.
+    What is done are the `_steps`, and what each one tells its `_news`. With `offers` it first does again what it did
+    with them before.
     """
 
     def __init__(
@@ -90,16 +92,22 @@ class Prover:
         self.ended = False
         self.cpu_seconds = 0.0
         self._latest: News | None = None
-        self._exact: Search | None = None
         self.offers = offers or Offers()
         self._offered: Mask | None = None
         self._cheapest: int | None = None
-        self._shown: int | None = None
         self._failure: BaseException | None = None
         self._lock, self._told = threading.Lock(), threading.Event()
         self._may_step, self._stepped = threading.Semaphore(1), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, name="prover", daemon=True)
         self._thread.start()
+
+    @abstractmethod
+    def _steps(self) -> Iterator[None]:
+        """Do the work step by step; `search` is set before the first one ends."""
+
+    @abstractmethod
+    def _news(self, steps: int) -> News:
+        """What is known after so many steps."""
 
     def exchange(self, best: Mask, cost: int) -> News | None:
         """Hand over evolution's incumbent, as secondary suppressions bool[n]; the prover's news, None before the first.
@@ -150,6 +158,8 @@ class Prover:
 
     def _run(self) -> None:
         try:
+            if self.paced:
+                self._may_step.acquire()
             for steps, _ in enumerate(self._steps(), 1):
                 self._tell(steps)
                 if self.ended:
@@ -163,28 +173,6 @@ class Prover:
             self.cpu_seconds = time.thread_time()
             self.ended = True
             self._stepped.release()
-
-    def _steps(self) -> Iterator[None]:
-        if self.paced:
-            self._may_step.acquire()
-        self.search = self._exact = Search(self.problem, self._context)
-        yield
-        yield from self._exact.steps()
-
-    def _news(self, steps: int) -> News:
-        search = self._exact
-        assert search is not None, "the first step makes it"
-        news = News(steps, search, search.master.point(), useful_columns(search.master, search.cost) | search.best)
-        if isinstance(self.problem, GeneralProblem) and search.cost != self._shown:
-            self._shown, news.circuits = search.cost, self._circuits(self.problem, search.best)
-        return news
-
-    def _circuits(self, problem: GeneralProblem, pattern: Mask) -> Witnesses:
-        """What proves a pattern, for those who cannot find every circuit themselves; as far as it is found."""
-        cover = Cover(problem.table, problem.requirements, self._context, pattern)
-        with suppress(OutOfTime):
-            cover.inside(range(len(problem.requirements)))
-        return cover.proof()
 
     def _tell(self, steps: int) -> None:
         """Lay out the news of a step, take over what was offered, and wait for the next turn."""
@@ -208,3 +196,30 @@ class Prover:
             offered, self._offered = self._offered, None
         if offered is not None:
             self.search.offer(offered)
+
+
+class Prover(Beside):
+    """Runs the exact search beside evolution."""
+
+    _exact: Search | None = None
+    _shown: int | None = None
+
+    def _steps(self) -> Iterator[None]:
+        self.search = self._exact = Search(self.problem, self._context)
+        yield
+        yield from self._exact.steps()
+
+    def _news(self, steps: int) -> News:
+        search = self._exact
+        assert search is not None, "the first step makes it"
+        news = News(steps, search, search.master.point(), useful_columns(search.master, search.cost) | search.best)
+        if isinstance(self.problem, GeneralProblem) and search.cost != self._shown:
+            self._shown, news.circuits = search.cost, self._circuits(self.problem, search.best)
+        return news
+
+    def _circuits(self, problem: GeneralProblem, pattern: Mask) -> Witnesses:
+        """What proves a pattern, for those who cannot find every circuit themselves; as far as it is found."""
+        cover = Cover(problem.table, problem.requirements, self._context, pattern)
+        with suppress(OutOfTime):
+            cover.inside(range(len(problem.requirements)))
+        return cover.proof()

@@ -24,7 +24,7 @@ from gpuga.evolution.completer import Completer
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
 from gpuga.evolution.population import Member, Population, cells_apart, same_pattern
 from gpuga.evolution.progress import Reporter
-from gpuga.evolution.prover import News, Offers, Prover
+from gpuga.evolution.prover import Beside, News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
 from gpuga.evolution.selection import find_selection
 from gpuga.evolution.stopping import Stop
@@ -34,8 +34,8 @@ from gpuga.parameters import CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
 
 FINEST = 2**35
 """The price of the heaviest cell: finer than differences that matter, and thousands of them add up without overflow."""
@@ -91,7 +91,7 @@ class Run:
         self.reporter = Reporter(problem.table, context, problem.base_cost, parameters.log, parameters.resume)
         self.folder = None if parameters.checkpoint is None else Path(parameters.checkpoint)
         self.saved, self.unsaved = -SECONDS_BETWEEN, False
-        self.prover: Prover | None = None
+        self.prover: Beside | None = None
         self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
         self._learnt: Witnesses | None = None
         self.evolution: Evolution

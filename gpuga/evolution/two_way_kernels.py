@@ -14,7 +14,7 @@ from gpuga.kernels.layout import Patterns, Plane, Tasks, pack, plane_lines
 from gpuga.kernels.logic.records import Ground
 from gpuga.kernels.two_way import TwoWayCpu
 from gpuga.problem.two_way import TwoWayProblem
-from gpuga.safety.witness import Witnesses
+from gpuga.table.witnesses import Witnesses
 
 
 class PathsFindAll:

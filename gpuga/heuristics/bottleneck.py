@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled, inner, whole
-from gpuga.safety.witness import Ground, Witnesses
+from gpuga.safety.witness import Ground
 from gpuga.table.table import Ints
+from gpuga.table.witnesses import Witnesses
 
 MOST_ENTRIES = 30_000_000
 """Elimination that fills in beyond this is given up."""

@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuga.circuits.min_cost_flow import protect_by_flow
+from gpuga.circuits.min_cost_flow import Priced, priced, protect_by_flow
 from gpuga.circuits.path_cover import clean_up
-from gpuga.circuits.paths import Log, Taste, cheapest_path, new_log, plain, suppress_path
-from gpuga.compiled import compiled, inner, whole
+from gpuga.circuits.paths import Ask, Reached, Taste, new_reached, plain, suppress_path, wide_or_any
+from gpuga.compiled import bare, compiled, whole
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.problem.path_costs import NO_PATH, PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem, two_way_problem
 from gpuga.protection import Found
-from gpuga.safety.network import SECONDARY, UNBOUNDED, Flow, Links, Network, clear, sink_of, source_of
+from gpuga.safety.network import SECONDARY, UNBOUNDED, PatternNetwork, clear, ends_of, leave_out
 from gpuga.table.table import Ints, Mask, Table
 
 LEVELS_AT_ONCE = 8
@@ -35,23 +35,14 @@ class Work(NamedTuple):
     direction (1: forth), -1 where it has none.
     """
 
-    net: Network
-    links: Links
-    flow: Flow
+    network: PatternNetwork
+    everything: Priced
     costs: PathCosts
     taste: Taste
-    log: Log
+    reached: Reached
     levels: Requirements
     credit: Ints
     level_at: Ints
-
-
-class Taken(NamedTuple):
-    """Places that paths of one level use up, with the capacities that they get back (int64[places] each)."""
-
-    place: Ints
-    forth: Ints
-    back: Ints
 
 
 def castro(table: Table, context: Context) -> Found:
@@ -72,11 +63,11 @@ def by_disjoint_paths(problem: TwoWayProblem, context: Context) -> tuple[Mask, i
         if context.clock.expired():
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = np.arange(begin, min(begin + LEVELS_AT_ONCE, len(levels.place)))
-        count = _protect(work, problem.weight, problem.candidate, part)
+        count = _protect(work, part)
         if count < 0:
             raise GpugaError("internal error: the flow recovery missed a level that can be met")
         recovered += count
-    return np.asarray(work.links.kind == SECONDARY), recovered
+    return np.asarray(work.network.kind == SECONDARY), recovered
 
 
 def _new_work(problem: TwoWayProblem) -> Work:
@@ -85,12 +76,11 @@ def _new_work(problem: TwoWayProblem) -> Work:
     level_at = np.full((2, places), -1, np.int64)
     level_at[levels.forth.astype(np.int64), levels.place] = np.arange(len(levels.place))
     return Work(
-        net=Network(problem.net.forth.copy(), problem.net.back.copy()),
-        links=problem.links(),
-        flow=problem.flow,
+        network=problem.network(),
+        everything=priced(problem),
         costs=problem.costs(),
         taste=plain(),
-        log=new_log(places),
+        reached=new_reached(sum(problem.shape)),
         levels=levels,
         credit=np.zeros(len(levels.place), np.int64),
         level_at=level_at,
@@ -98,99 +88,83 @@ def _new_work(problem: TwoWayProblem) -> Work:
 
 
 @compiled
-def _protect(work: Work, weight: Ints, candidate: Mask, order: Ints) -> int:
+def _protect(work: Work, order: Ints) -> int:
     """Protect the levels in order; returns how many needed the recovery, -1 if one cannot be met."""
-    net, links, flow, log, levels = work.net, work.links, work.flow, work.log, work.levels
-    recovered, places = 0, links.kind.size
-    taken = Taken(np.zeros(places, np.int64), np.zeros(places, np.int64), np.zeros(places, np.int64))
+    network, levels = work.network, work.levels
+    recovered = 0
     for q in order:
         if work.credit[q] >= levels.need[q]:
             continue
-        reached, size = _disjoint_paths(work, q, taken)
-        _give_back(net, taken, size)
+        reached = _disjoint_paths(work, q)
+        clear(network)
         if reached < levels.need[q]:
             recovered += 1
-            met = protect_by_flow(
-                net, links, flow, weight, candidate, log, levels.place[q], levels.forth[q], levels.need[q]
-            )
-            clear(flow)
-            if not met:
+            if not protect_by_flow(network, work.everything, levels.place[q], levels.forth[q], levels.need[q]):
                 return -1
     return recovered
 
 
-@inner
-def _disjoint_paths(work: Work, q: int, taken: Taken) -> tuple[int, int]:
-    """Paths for level q until it is reached or none is left; what they use has no capacity meanwhile.
+@bare
+def _disjoint_paths(work: Work, q: int) -> int:
+    """Paths for level q until it is reached or none is left; what they carry together.
 
-    Returns what they carry together and how many places `taken` holds, to be given back.
+    What a path uses is left out by the later ones.
     """
-    net, links, flow, costs, taste = work.net, work.links, work.flow, work.costs, work.taste
-    rows, columns = links.kind.shape
+    network = work.network
     own, forth, need = work.levels.place[q], work.levels.forth[q], work.levels.need[q]
-    source, sink = source_of(forth, own, rows, columns), sink_of(forth, own, rows, columns)
-    reached, size = 0, 0
+    leave_out(network, own)
+    source, sink = ends_of(network, own, forth)
+    reached = 0
     while reached < need:
         left = need - reached
-        length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, left)
-        if length >= NO_PATH:
-            length = cheapest_path(net, links, flow, costs, taste, own, source, sink, left, whole(1))
-        if length >= NO_PATH:
+        ask = Ask(source, sink, left, left)
+        if wide_or_any(network, work.costs, work.taste, work.reached, ask) >= NO_PATH:
             break
-        suppress_path(links, flow, work.log, source, sink)
-        reached += min(_credit(work, own, forth, source, sink), left)
-        node = sink
-        while node != source:
-            before = flow.parent[node]
-            i, j = (before, node - rows) if before < rows else (node, before - rows)
-            taken.place[size] = i * columns + j
-            taken.forth[size], taken.back[size] = net.forth[i, j], net.back[i, j]
-            net.forth[i, j], net.back[i, j] = 0, 0
-            size += 1
-            node = before
-    return reached, size
+        suppress_path(network, ask)
+        _note_free(work, ask)
+        reached += min(_credit(work, own, forth, ask), left)
+        v = sink
+        while v != source:
+            h = network.search.parent[v]
+            leave_out(network, whole(network.net.cell[h >> 1]))
+            v = whole(network.net.target[h ^ 1])
+    return reached
 
 
-@inner
-def _give_back(net: Network, taken: Taken, size: int) -> None:
-    columns = net.forth.shape[1]
-    for z in range(size):
-        i, j = taken.place[z] // columns, taken.place[z] % columns
-        net.forth[i, j], net.back[i, j] = taken.forth[z], taken.back[z]
+@bare
+def _note_free(work: Work, ask: Ask) -> None:
+    """The places of a path cost a minimum-cost flow nothing any more."""
+    net = work.network.net
+    v = ask.sink
+    while v != ask.source:
+        h = work.network.search.parent[v]
+        work.everything.price[net.cell[h >> 1]] = 0
+        v = whole(net.target[h ^ 1])
 
 
-@inner
-def _credit(work: Work, own: int, own_forth: bool, source: int, sink: int) -> int:
+@bare
+def _credit(work: Work, own: int, own_forth: bool, ask: Ask) -> int:
     """Credit the sensitive cells on the circuit with what it carries in either sense; the path's width."""
-    net, flow = work.net, work.flow
-    rows, columns = flow.amount.shape
+    net, parent = work.network.net, work.network.search.parent
     with_path, against_path = UNBOUNDED, UNBOUNDED
-    node = sink
-    while node != source:
-        before = flow.parent[node]
-        if before < rows:
-            with_path = min(with_path, net.forth[before, node - rows])
-            against_path = min(against_path, net.back[before, node - rows])
-        else:
-            with_path = min(with_path, net.back[node, before - rows])
-            against_path = min(against_path, net.forth[node, before - rows])
-        node = before
-    i, j = own // columns, own % columns
-    own_with = net.forth[i, j] if own_forth else net.back[i, j]
-    own_against = net.back[i, j] if own_forth else net.forth[i, j]
-    along, against = min(with_path, own_with), min(against_path, own_against)
+    v = ask.sink
+    while v != ask.source:
+        h = parent[v]
+        with_path = min(with_path, net.capacity[h])
+        against_path = min(against_path, net.capacity[h ^ 1])
+        v = whole(net.target[h ^ 1])
+    capacity, side = work.network.capacity, 0 if own_forth else 1
+    along, against = min(with_path, capacity[own, side]), min(against_path, capacity[own, 1 - side])
     _credit_place(work, own, own_forth, along, against)
-    node = sink
-    while node != source:
-        before = flow.parent[node]
-        forth = before < rows
-        place = before * columns + node - rows if forth else node * columns + before - rows
-        _credit_place(work, place, forth, along, against)
-        node = before
+    v = ask.sink
+    while v != ask.source:
+        h = parent[v]
+        _credit_place(work, whole(net.cell[h >> 1]), h & 1 == 0, along, against)
+        v = whole(net.target[h ^ 1])
     return with_path
 
 
-@inner
+@bare
 def _credit_place(work: Work, place: int, forth: bool, along: int, against: int) -> None:
     """A circuit moves the place by `along` in the sense it is passed, by `against` in the other."""
     sense = 1 if forth else 0

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.circuits.cover import Cover
-from gpuga.circuits.min_cost_flow import protect_by_flow
+from gpuga.circuits.min_cost_flow import Priced, priced, protect_by_flow
 from gpuga.circuits.path_cover import by_paths, clean_up
-from gpuga.circuits.paths import Log, new_log, plain
+from gpuga.circuits.paths import plain
 from gpuga.compiled import compiled
 from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError
@@ -21,8 +21,7 @@ from gpuga.parameters import CLEAN_UP, IncrementalParameters
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import Requirements, TwoWayProblem
 from gpuga.protection import Found
-from gpuga.safety.flow import meets
-from gpuga.safety.network import SECONDARY, Flow, Links, Network, clear
+from gpuga.safety.network import SECONDARY, PatternNetwork, clear, meets
 from gpuga.table.table import Ints, Mask, Table
 
 
@@ -48,32 +47,27 @@ def by_flows(problem: TwoWayProblem, clock: Clock) -> Mask:
 
     When the time is up, shortest paths complete the pattern, as far as there is time for an answer.
     """
-    links, levels, log = problem.links(), problem.levels, new_log(problem.weight.size)
+    pattern, everything, levels = problem.network(), priced(problem), problem.levels
     order = np.argsort(-problem.weight.ravel()[levels.place], kind="stable")
     for at in range(len(order)):  # a flow in a large table takes a good part of a second
         if clock.expired():
-            start = np.asarray(links.kind == SECONDARY)
+            start = np.asarray(pattern.kind == SECONDARY)
             return by_paths(
                 problem, problem.costs(), plain(), order=order, start=start, clean=False, clock=clock.finishing()
             )
         part = order[at : at + 1]
-        if not _protect(problem.net, links, problem.flow, levels, problem.weight, problem.candidate, log, part):
+        if not _protect(pattern, everything, levels, part):
             raise GpugaError("internal error: the minimum-cost flow missed a level that can be met")
-    return np.asarray(links.kind == SECONDARY)
+    return np.asarray(pattern.kind == SECONDARY)
 
 
 @compiled
-def _protect(
-    net: Network, links: Links, flow: Flow, levels: Requirements, weight: Ints, candidate: Mask, log: Log, order: Ints
-) -> bool:
+def _protect(pattern: PatternNetwork, everything: Priced, levels: Requirements, order: Ints) -> bool:
     """Meet the levels in order; False if one cannot be met."""
     for q in order:
         place, forth, need = levels.place[q], levels.forth[q], levels.need[q]
-        met = meets(net, links, flow, place, forth, need)
-        clear(flow)
-        if not met:
-            met = protect_by_flow(net, links, flow, weight, candidate, log, place, forth, need)
-            clear(flow)
-        if not met:
+        met = meets(pattern, place, forth, need)
+        clear(pattern)
+        if not met and not protect_by_flow(pattern, everything, place, forth, need):
             return False
     return True

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from gpuga.compiled import compiled
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
-from gpuga.safety.witness import Ground, Witnesses, hold, together
+from gpuga.safety.witness import Ground, hold, together
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 
 @dataclass(frozen=True, eq=False)

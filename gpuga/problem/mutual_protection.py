@@ -23,8 +23,9 @@ from gpuga.memory import short
 from gpuga.safety.tasks import Tasks
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
-from gpuga.safety.witness import Ground, Witnesses, hold, together, witness_of
+from gpuga.safety.witness import Ground, hold, together, witness_of
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 LEAST_TASKS = 200
 """With fewer tasks than this, boxes and linear programs are as quick."""

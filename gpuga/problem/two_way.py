@@ -7,6 +7,7 @@ published experiments that is four fifths of the levels of count tables and near
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from gpuga.errors import InputError
 from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.refusal import impossible
 from gpuga.safety.flow import extreme, oriented, reachable
-from gpuga.safety.network import Flow, Links, Network, network_of, new_flow, new_links
+from gpuga.safety.network import Network, PatternNetwork, capacity_of, network_of, pattern_network
 from gpuga.safety.tasks import Tasks, level_tasks
 from gpuga.table.plane import Plane, plane_of
 from gpuga.table.table import Ints, Mask, Table
@@ -41,8 +42,8 @@ class TwoWayProblem:
     `forced` is suppressed in any case, `candidate` may be suppressed besides and can carry flow, `weight`
     int64 is what it costs, `base_cost` what cells suppressed beforehand cost anyway. `levels` are the ones
     that `forced` alone does not cover, sliding levels turned into wider fixed ones; `plain_levels` are those
-    of them that every safe pattern must meet, so that bounds may lean on them. `flow` is room for the
-    searches of one thread. `clock` ends whatever works on the problem, unless that has a clock of its own.
+    of them that every safe pattern must meet, so that bounds may lean on them. `clock` ends whatever works on the
+    problem, unless that has a clock of its own.
     """
 
     plane: Plane
@@ -53,7 +54,6 @@ class TwoWayProblem:
     base_cost: int
     levels: Requirements
     plain_levels: Requirements
-    flow: Flow
     clock: Clock = field(default_factory=Clock)
 
     @property
@@ -71,9 +71,14 @@ class TwoWayProblem:
         """Rows and columns, totals included."""
         return self.plane.shape
 
-    def links(self, secondary: Mask | None = None) -> Links:
+    @cached_property
+    def capacity(self) -> Ints:
+        """The capacities of `net` by place and side (int64[R C, 2])."""
+        return capacity_of(self.net)
+
+    def network(self, secondary: Mask | None = None) -> PatternNetwork:
         """The network of the forced cells and the given secondary suppressions."""
-        return new_links(self.forced, secondary)
+        return pattern_network(self.capacity, self.forced, secondary)
 
     @property
     def tightened(self) -> bool:
@@ -134,7 +139,6 @@ def with_requirements(plane: Plane, tasks: Tasks) -> TwoWayProblem:
         base_cost=table.cost(table.forced),
         levels=levels,
         plain_levels=levels,
-        flow=new_flow(*plane.shape),
     )
 
 

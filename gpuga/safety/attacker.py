@@ -24,8 +24,9 @@ from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, stretch, times, witness_of
+from gpuga.safety.witness import Ground, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 ROUNDS = 8
 """How often a program is magnified before its question is left undecided."""

@@ -22,10 +22,10 @@ from gpuga.safety.evidence import Evidence, Rule, SafetyProof
 from gpuga.safety.flow import extreme
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
-from gpuga.safety.witness import Witnesses
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
 from gpuga.table.plane import plane_of, suppressed_grid
 from gpuga.table.table import INFINITE, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 FEW = 6
 """With fewer open cells than this, each is asked on its own."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled, inner
-from gpuga.kernels.logic.boxes import LENGTH, Boxed, Bytes, Scratch, cheapest
+from gpuga.kernels.logic.boxes import LENGTH, Ask, Boxed, Bytes, Scratch, cheapest
 from gpuga.table.table import INFINITE, Ints
 
 
@@ -45,7 +45,7 @@ def boxes_in_order(
     covered, length = np.zeros(len(place), np.uint8), np.zeros(len(place), np.int64)
     out_place, out_amount, used = np.empty(1024, np.int32), np.empty(1024, np.int64), 0
     for t in range(len(place)):
-        if cheapest(boxed, hidden, inside, place[t], direction[t], need[t], scratch) >= INFINITE:
+        if cheapest(Ask(boxed, hidden, inside, place[t], direction[t], need[t]), scratch) >= INFINITE:
             continue
         covered[t], length[t] = 1, scratch.level[LENGTH, len(boxed.size)]
         while used + length[t] > len(out_place):

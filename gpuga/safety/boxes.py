@@ -19,9 +19,10 @@ from gpuga.kernels.logic.boxes import Boxed, Bytes
 from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Witnesses, together
+from gpuga.safety.witness import together
 from gpuga.table.crossing import Expired, crossing_of
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 BOXES_AT_ONCE = 128
 """Boxes between two looks at the clock."""

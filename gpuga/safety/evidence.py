@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.witness import Ground, Witnesses, hold, stretch, times, together
+from gpuga.safety.witness import Ground, hold, stretch, times, together
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.compiled import compiled, inner
+from gpuga.compiled import compiled
 from gpuga.safety.network import (
+    PUBLISHED,
     UNBOUNDED,
-    Flow,
-    Links,
-    Network,
+    PatternNetwork,
+    capacity_of,
     clear,
+    flow_at,
+    kind_of,
+    largest,
+    meets,
+    moves_alone,
     network_of,
-    new_flow,
-    new_links,
-    send,
-    sink_of,
-    source_of,
+    pattern_network,
 )
 from gpuga.safety.tasks import Tasks
 from gpuga.table.plane import Plane
@@ -43,12 +44,12 @@ class FlowReach:
 def reachable(plane: Plane, suppressed: Mask, tasks: Tasks, witnesses: bool = False) -> FlowReach:
     """Decide each task exactly in the pattern `suppressed` (bool[R, C]), with witnesses if asked for."""
     place, forth = oriented(plane, tasks)
-    net, links, flow = _prepared(plane, suppressed)
+    network = _prepared(plane, suppressed)
     if not witnesses:
-        met = _decide(net, links, flow, place, forth, tasks.need)
+        met = _decide(network, place, forth, tasks.need)
         empty = np.zeros(0, np.int64)
         return FlowReach(met, np.zeros(len(tasks) + 1, np.int64), empty.astype(np.int32), empty)
-    met, start, at, amount = _witness(net, links, flow, place, forth, tasks.need)
+    met, start, at, amount = _witness(network, place, forth, tasks.need)
     return FlowReach(met, start, plane.cell.ravel()[at], amount * plane.sign.ravel()[at])
 
 
@@ -57,10 +58,10 @@ def extreme(plane: Plane, suppressed: Mask, cells: NDArray[np.integer]) -> tuple
     place = plane.place[cells]
     if not len(place):
         return place, place
-    net, links, flow = _prepared(plane, suppressed)
+    network = _prepared(plane, suppressed)
     inner = plane.sign.ravel()[place] > 0
-    forth = _largest(net, links, flow, place, True)
-    back = _largest(net, links, flow, place, False)
+    forth = _largest(network, place, True)
+    back = _largest(network, place, False)
     return np.where(inner, forth, back), np.where(inner, back, forth)
 
 
@@ -70,79 +71,61 @@ def oriented(plane: Plane, tasks: Tasks) -> tuple[Ints, Mask]:
     return place, np.asarray(tasks.direction * plane.sign.ravel()[place] > 0)
 
 
-def _prepared(plane: Plane, suppressed: Mask) -> tuple[Network, Links, Flow]:
+def _prepared(plane: Plane, suppressed: Mask) -> PatternNetwork:
     hidden = np.asarray(suppressed & (plane.cell >= 0))
-    return network_of(plane), new_links(hidden), new_flow(*plane.shape)
-
-
-@inner
-def meets(net: Network, links: Links, flow: Flow, own: int, forth: bool, need: int) -> bool:
-    """Whether the place `own` can move by `need` in its direction; the counter-flow stays in `flow`."""
-    rows, columns = flow.amount.shape
-    i, j = own // columns, own % columns
-    if links.kind[i, j] == 0 or (net.forth[i, j] if forth else net.back[i, j]) < need:
-        return False
-    source = source_of(forth, own, rows, columns)
-    sink = sink_of(forth, own, rows, columns)
-    return send(net, links, flow, own, source, sink, need) >= need
+    return pattern_network(capacity_of(network_of(plane)), hidden, most=int(hidden.sum()))
 
 
 @compiled
-def _decide(net: Network, links: Links, flow: Flow, place: Ints, forth: Mask, need: Ints) -> Mask:
+def _decide(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> Mask:
     met = np.zeros(len(place), np.bool_)
     for t in range(len(place)):
-        met[t] = meets(net, links, flow, place[t], forth[t], need[t])
-        clear(flow)
+        if moves_alone(network, place[t], forth[t], need[t]):
+            met[t] = largest(network, place[t], forth[t], need[t]) >= need[t]
+            clear(network)
     return met
 
 
 @compiled
-def _witness(
-    net: Network, links: Links, flow: Flow, place: Ints, forth: Mask, need: Ints
-) -> tuple[Mask, Ints, Ints, Ints]:
+def _witness(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> tuple[Mask, Ints, Ints, Ints]:
     """As `_decide`, with the flows (own place included) as places and signed amounts."""
-    columns = flow.amount.shape[1]
     met = np.zeros(len(place), np.bool_)
     start = np.zeros(len(place) + 1, np.int64)
     at = np.zeros(8 * len(place) + 64, np.int64)
     amount = np.zeros(8 * len(place) + 64, np.int64)
     end = 0
     for t in range(len(place)):
-        met[t] = meets(net, links, flow, place[t], forth[t], need[t])
+        met[t] = meets(network, place[t], forth[t], need[t])
         if met[t]:
-            if end + flow.used[0] + 1 > len(at):
-                grown = 2 * (end + flow.used[0] + 1)
+            used = network.touched.size[0]
+            if end + used + 1 > len(at):
+                grown = 2 * (end + used + 1)
                 at = np.concatenate((at, np.zeros(grown, np.int64)))
                 amount = np.concatenate((amount, np.zeros(grown, np.int64)))
             at[end] = place[t]
             amount[end] = need[t] if forth[t] else -need[t]
             end += 1
-            for z in range(flow.used[0]):
-                i, j = flow.touched[z] // columns, flow.touched[z] % columns
-                if flow.amount[i, j] != 0:
-                    at[end] = flow.touched[z]
-                    amount[end] = flow.amount[i, j]
+            for x in range(used):
+                other, moved = flow_at(network, x)
+                if moved != 0:
+                    at[end] = other
+                    amount[end] = moved
                     end += 1
         start[t + 1] = end
-        clear(flow)
+        clear(network)
     return met, start, at[:end].copy(), amount[:end].copy()
 
 
 @compiled
-def _largest(net: Network, links: Links, flow: Flow, place: Ints, forth: bool) -> Ints:
+def _largest(network: PatternNetwork, place: Ints, forth: bool) -> Ints:
     """The largest movement of each place in one direction of flow, its own capacity respected."""
-    rows, columns = flow.amount.shape
     out = np.zeros(len(place), np.int64)
     for t in range(len(place)):
-        own = place[t]
-        i, j = own // columns, own % columns
-        limit = min(UNBOUNDED, net.forth[i, j] if forth else net.back[i, j])
-        if links.kind[i, j] == 0 or limit == 0:
+        limit = min(UNBOUNDED, network.capacity[place[t], 0 if forth else 1])
+        if kind_of(network, place[t]) == PUBLISHED or limit == 0:
             continue
-        source = source_of(forth, own, rows, columns)
-        sink = sink_of(forth, own, rows, columns)
-        out[t] = send(net, links, flow, own, source, sink, limit)
+        out[t] = largest(network, place[t], forth, limit)
         if out[t] >= UNBOUNDED:
             out[t] = INFINITE
-        clear(flow)
+        clear(network)
     return out

@@ -11,10 +11,10 @@ from gpuga.safety.boxes import BoxGrid, BoxSearch, box_grid
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Witnesses
 from gpuga.table.crossing import Expired
 from gpuga.table.plane import Plane, plane_of, suppressed_grid
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 BOXES_AT_ONCE = 2_000
 """Boxes between two looks at the clock."""

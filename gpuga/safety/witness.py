@@ -8,7 +8,6 @@ the check needs no tolerance: whatever a solver, a heuristic or a GPU proposed, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import NamedTuple
@@ -19,41 +18,13 @@ from numpy.typing import NDArray
 from gpuga.compiled import compiled
 from gpuga.safety.basis import Integers, narrow
 from gpuga.table.table import INFINITE, Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 LARGEST_PART = 500  # denominators above this are not read from floats
 USUAL_PARTS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30, 36, 48, 60], np.int64)
 """Denominators that are tried for all components at once, before each is read on its own."""
 
 MOST = 2**61  # no product or sum formed in the check may reach this
-
-
-@dataclass(frozen=True, eq=False)
-class Witnesses:
-    """Many sparse deviations: `amount / denominator` on the cells `cell[start[w]:start[w+1]]`.
-
-    `start` int64[W+1], `cell` int32[nnz], `amount` int64[nnz], `denominator` int64[W] >= 1; Python integers
-    (dtype object) where int64 is too narrow.
-    """
-
-    start: Ints
-    cell: NDArray[np.int32]
-    amount: Ints
-    denominator: Ints
-
-    def __len__(self) -> int:
-        return len(self.denominator)
-
-    def subset(self, which: NDArray[np.integer]) -> Witnesses:
-        """Some of the witnesses, in the order given."""
-        length = np.diff(self.start)[which]
-        start = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-        entry = np.repeat(self.start[which] - start[:-1], length) + np.arange(int(start[-1]))
-        return Witnesses(start, self.cell[entry], self.amount[entry], self.denominator[which])
-
-    def one(self, w: int) -> tuple[NDArray[np.int32], Ints, int]:
-        """Cells, amounts and denominator of one witness."""
-        span = slice(int(self.start[w]), int(self.start[w + 1]))
-        return self.cell[span], self.amount[span], int(self.denominator[w])
 
 
 def witness_of(cells: NDArray[np.int32], amounts: Integers, denominator: int = 1) -> Witnesses:

@@ -100,7 +100,7 @@ def wide_path(net: Net, search: Search, source: int, sink: int, width: int) -> b
 
 
 @bare
-def push(net: Net, search: Search, source: int, sink: int, most: int) -> Integer:
+def push(net: Net, search: Search, source: int, sink: int, most: float) -> Integer:
     """Send what fits, at most `most`, along the path that `parent` holds; returns how much."""
     amount = most
     v = sink

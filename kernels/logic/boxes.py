@@ -60,20 +60,34 @@ class Scratch(NamedTuple):
     least: Int64
 
 
+class Ask(NamedTuple):
+    """A box that is looked for: cell `own` is to move by `need` in direction `move`, while `hidden` is suppressed.
+
+    With `inside` only suppressed cells may move.
+    """
+
+    boxed: Boxed
+    hidden: Bytes
+    inside: bool
+    own: int
+    move: int
+    need: int
+
+
 @inner
-def price_of(boxed: Boxed, hidden: Bytes, inside: bool, place: int, move: int, need: int) -> int:
+def price_of(ask: Ask, place: int, move: int) -> int:
     """What one cell adds to a box; -1 when it may not or cannot move so far."""
-    if (boxed.up[place] if move > 0 else boxed.down[place]) < need:
+    if (ask.boxed.up[place] if move > 0 else ask.boxed.down[place]) < ask.need:
         return -1
-    if hidden[place]:
+    if ask.hidden[place]:
         return 0
-    return -1 if inside else boxed.weight[place]
+    return -1 if ask.inside else ask.boxed.weight[place]
 
 
 @inner
-def listed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, axis: int, scratch: Scratch,
-           begin: int) -> int:  # fmt: skip
+def listed(ask: Ask, axis: int, scratch: Scratch, begin: int) -> int:
     """List the possible options of one axis from `begin` on; returns their end."""
+    boxed, own, move = ask.boxed, ask.own, ask.move
     stride = boxed.stride[axis]
     code = own // stride % boxed.size[axis]
     end = begin
@@ -83,7 +97,7 @@ def listed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need:
             if other == code:
                 continue
             with_it = move if other == total or code == total else -move
-            price = price_of(boxed, hidden, inside, own + (other - code) * stride, with_it, need)
+            price = price_of(ask, own + (other - code) * stride, with_it)
             if price >= 0:
                 scratch.price[end], scratch.option[end] = price, other
                 end += 1
@@ -92,7 +106,7 @@ def listed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need:
         price = 0
         for e in range(boxed.start[option], boxed.start[option + 1]):
             at = own + (boxed.code[e] - code) * stride
-            part = price_of(boxed, hidden, inside, at, move * boxed.sign[e], need)
+            part = price_of(ask, at, move * boxed.sign[e])
             if part < 0:
                 price = -1
                 break
@@ -123,13 +137,12 @@ def sort(scratch: Scratch, begin: int, end: int) -> None:
 
 
 @inner
-def spread(boxed: Boxed, hidden: Bytes, inside: bool, need: int, scratch: Scratch, length: int, by: int, sign: int,
-           written: int, left: int) -> int:  # fmt: skip
+def spread(ask: Ask, scratch: Scratch, length: int, by: int, sign: int, written: int, left: int) -> int:
     """Copy the partial box by an offset, with a sign, behind itself; returns the price, -1 if it is too dear."""
     price = 0
     for x in range(length):
         place, move = scratch.place[x] + by, scratch.move[x] * sign
-        part = price_of(boxed, hidden, inside, place, move, need)
+        part = price_of(ask, place, move)
         if part < 0:
             return -1
         price += part
@@ -140,20 +153,18 @@ def spread(boxed: Boxed, hidden: Bytes, inside: bool, need: int, scratch: Scratc
 
 
 @inner
-def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: int, option: int, limit: int,
-         scratch: Scratch) -> bool:  # fmt: skip
+def join(ask: Ask, axis: int, option: int, limit: int, scratch: Scratch) -> bool:
     """Multiply the partial box by one option of an axis; False when that is impossible or reaches `limit`."""
-    level, stride = scratch.level, boxed.stride[axis]
+    boxed, level = ask.boxed, scratch.level
+    stride = boxed.stride[axis]
     length, price = level[LENGTH, axis], level[PRICE, axis]
-    code = own // stride % boxed.size[axis]
+    code = ask.own // stride % boxed.size[axis]
     written = length
     if boxed.total[axis] >= 0:
         if 2 * length > len(scratch.place):
             return False
         sign = whole(1 if option == boxed.total[axis] or code == boxed.total[axis] else -1)
-        part = spread(
-            boxed, hidden, inside, need, scratch, length, (option - code) * stride, sign, written, limit - price
-        )
+        part = spread(ask, scratch, length, (option - code) * stride, sign, written, limit - price)
         if part < 0:
             return False
         price += part
@@ -163,7 +174,7 @@ def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: i
             if written + length > len(scratch.place):
                 return False
             by, sign = (boxed.code[e] - code) * stride, whole(boxed.sign[e])
-            part = spread(boxed, hidden, inside, need, scratch, length, by, sign, written, limit - price)
+            part = spread(ask, scratch, length, by, sign, written, limit - price)
             if part < 0:
                 return False
             price += part
@@ -173,15 +184,15 @@ def join(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, axis: i
 
 
 @inner
-def prepared(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> bool:
+def prepared(ask: Ask, scratch: Scratch) -> bool:
     """List and sort the options of all axes; False where some axis has none, or the cell itself has no room."""
-    level, axes = scratch.level, len(boxed.size)
-    if (boxed.up[own] if move > 0 else boxed.down[own]) < need:
+    level, axes = scratch.level, len(ask.boxed.size)
+    if (ask.boxed.up[ask.own] if ask.move > 0 else ask.boxed.down[ask.own]) < ask.need:
         return False
     end = whole(0)
     for axis in range(axes):
         begin = end
-        end = listed(boxed, hidden, inside, own, move, need, axis, scratch, begin)
+        end = listed(ask, axis, scratch, begin)
         if begin == end:
             return False
         sort(scratch, begin, end)
@@ -189,15 +200,15 @@ def prepared(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, nee
     level[REST, axes] = 0
     for axis in range(axes - 1, -1, -1):
         level[REST, axis] += level[REST, axis + 1]
-    scratch.place[0], scratch.move[0] = own, move
+    scratch.place[0], scratch.move[0] = ask.own, ask.move
     level[LENGTH, 0], level[PRICE, 0], level[NEXT, 0] = 1, 0, 0
     return True
 
 
 @inner
-def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, scratch: Scratch) -> int:
+def by_joining(ask: Ask, scratch: Scratch) -> int:
     """The price of the cheapest box, depth first; the options chosen are in `scratch.level`."""
-    level, axes = scratch.level, len(boxed.size)
+    level, axes = scratch.level, len(ask.boxed.size)
     best, axis = whole(INFINITE), whole(0)
     while axis >= 0 and best > 0:
         if axis == axes:
@@ -212,7 +223,7 @@ def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, s
             axis -= 1
             continue
         level[NEXT, axis] = at + 1
-        if join(boxed, hidden, inside, own, need, axis, whole(scratch.option[at]), limit, scratch):
+        if join(ask, axis, whole(scratch.option[at]), limit, scratch):
             axis += 1
             if axis < axes:
                 level[NEXT, axis] = level[END, axis - 1]
@@ -220,8 +231,9 @@ def by_joining(boxed: Boxed, hidden: Bytes, inside: bool, own: int, need: int, s
 
 
 @inner
-def add_row(boxed: Boxed, hidden: Bytes, inside: bool, begin: int, code: int, move: int, need: int, row: Int64) -> None:
+def add_row(ask: Ask, begin: int, code: int, move: int, row: Int64) -> None:
     """Add the prices of all cells of a row along the last axis, which move against `move` (totals with it)."""
+    boxed, hidden, inside, need = ask.boxed, ask.hidden, ask.inside, ask.need
     last = len(boxed.size) - 1
     total = boxed.total[last]
     against = move if code == total else -move
@@ -232,14 +244,14 @@ def add_row(boxed: Boxed, hidden: Bytes, inside: bool, begin: int, code: int, mo
         price = 0 if hidden[begin + x] else price
         price = TOO_DEAR if room[begin + x] < need else price
         row[x] = min(row[x] + price, TOO_DEAR)
-    price = price_of(boxed, hidden, inside, begin + total, move, need)
+    price = price_of(ask, begin + total, move)
     row[total] = TOO_DEAR if price < 0 else min(at_total + price, TOO_DEAR)
 
 
 @inner
-def row_of(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, axis: int, at: int,
-           scratch: Scratch) -> None:  # fmt: skip
+def row_of(ask: Ask, axis: int, at: int, scratch: Scratch) -> None:
     """Price the row of one option, the last axis's own prices included; known rows stay."""
+    boxed, own, move = ask.boxed, ask.own, ask.move
     if scratch.least[at] >= 0:
         return
     axes = len(boxed.size)
@@ -251,11 +263,11 @@ def row_of(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need:
     option = scratch.option[at]
     if boxed.total[axis] >= 0:
         sign = 1 if option == boxed.total[axis] or code == boxed.total[axis] else -1
-        add_row(boxed, hidden, inside, own - last + (option - code) * stride, last, move * sign, need, row)
+        add_row(ask, own - last + (option - code) * stride, last, move * sign, row)
     else:
         for e in range(boxed.start[option], boxed.start[option + 1]):
             begin = own - last + (boxed.code[e] - code) * stride
-            add_row(boxed, hidden, inside, begin, last, move * boxed.sign[e], need, row)
+            add_row(ask, begin, last, move * boxed.sign[e], row)
     least = TOO_DEAR
     for x in range(size):
         least = min(least, row[x])
@@ -263,9 +275,9 @@ def row_of(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need:
 
 
 @inner
-def crossed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, one: int, two: int, by: int,
-            left: int) -> int:  # fmt: skip
+def crossed(ask: Ask, move: int, one: int, two: int, by: int, left: int) -> int:
     """What the cells cost that two options of the first two axes share, moved on by `by`; -1 if too dear."""
+    boxed, own = ask.boxed, ask.own
     price = 0
     stride_one, stride_two = boxed.stride[0], boxed.stride[1]
     code_one, code_two = own // stride_one % boxed.size[0], own // stride_two % boxed.size[1]
@@ -281,7 +293,7 @@ def crossed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need
             sign = (
                 boxed.sign[f] if not flat_two else (1 if other == boxed.total[1] or code_two == boxed.total[1] else -1)
             )
-            part = price_of(boxed, hidden, inside, at + (other - code_two) * stride_two, with_it * sign, need)
+            part = price_of(ask, at + (other - code_two) * stride_two, with_it * sign)
             if part < 0:
                 return -1
             price += part
@@ -291,10 +303,10 @@ def crossed(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need
 
 
 @inner
-def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> int:
+def by_rows(ask: Ask, scratch: Scratch) -> int:
     """As `by_joining`, for three axes of which the last has no sub-totals: row by row."""
-    level, size, total = scratch.level, boxed.size[2], boxed.total[2]
-    ends = level[END]
+    level, size, total = scratch.level, ask.boxed.size[2], ask.boxed.total[2]
+    own, move, ends = ask.own, ask.move, level[END]
     last = own % size
     # the last axis's own prices, by code, in the row of its first option
     alone = scratch.row[ends[1]]
@@ -308,19 +320,19 @@ def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need
     for one in range(ends[0]):
         if scratch.price[one] + level[REST, 1] >= best:
             break
-        row_of(boxed, hidden, inside, own, move, need, whole(0), one, scratch)
+        row_of(ask, whole(0), one, scratch)
         if scratch.price[one] + level[REST, 1] - cheapest_last + scratch.least[one] >= best:
             continue
         for two in range(ends[0], ends[1]):
             price = scratch.price[one] + scratch.price[two]
             if price + max(cheapest_last, scratch.least[one]) >= best:
                 break
-            row_of(boxed, hidden, inside, own, move, need, whole(1), two, scratch)
+            row_of(ask, whole(1), two, scratch)
             left = best - price - max(scratch.least[one], scratch.least[two])
             if left <= 0:
                 continue
             option_one, option_two = whole(scratch.option[one]), whole(scratch.option[two])
-            part = crossed(boxed, hidden, inside, own, whole(move), need, option_one, option_two, whole(0), left)
+            part = crossed(ask, whole(move), option_one, option_two, whole(0), left)
             if part < 0:
                 continue
             price += part
@@ -335,9 +347,7 @@ def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need
                 if known >= best or first_row[x] >= TOO_DEAR or second_row[x] >= TOO_DEAR:
                     continue
                 sign = 1 if x == total or last == total else -1
-                part = crossed(
-                    boxed, hidden, inside, own, move * sign, need, option_one, option_two, x - last, best - known
-                )
+                part = crossed(ask, move * sign, option_one, option_two, x - last, best - known)
                 if part >= 0:
                     best = known + part
                     level[CHOICE, 0], level[CHOICE, 1], level[CHOICE, 2] = option_one, option_two, x
@@ -347,44 +357,41 @@ def by_rows(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need
 
 
 @inner
-def cheapest(boxed: Boxed, hidden: Bytes, inside: bool, own: int, move: int, need: int, scratch: Scratch) -> int:
-    """The price of the cheapest box that moves a cell by `need`, INFINITE if there is none; the box is in `scratch`.
+def cheapest(ask: Ask, scratch: Scratch) -> int:
+    """The price of the cheapest box, INFINITE if there is none; the box is in `scratch`.
 
-    With `inside` only suppressed cells may move. Of equal boxes the first one found stays.
+    Of equal boxes the first one found stays.
     """
-    axes = len(boxed.size)
-    if not prepared(boxed, hidden, inside, own, move, need, scratch):
+    axes = len(ask.boxed.size)
+    if not prepared(ask, scratch):
         return INFINITE
-    if axes == 3 and boxed.total[2] >= 0:
-        best = by_rows(boxed, hidden, inside, own, move, need, scratch)
+    if axes == 3 and ask.boxed.total[2] >= 0:
+        best = by_rows(ask, scratch)
     else:
-        best = by_joining(boxed, hidden, inside, own, need, scratch)
+        best = by_joining(ask, scratch)
     if best < INFINITE:
         for x in range(axes):
-            join(boxed, hidden, inside, own, need, x, scratch.level[CHOICE, x], whole(INFINITE), scratch)
+            join(ask, x, scratch.level[CHOICE, x], whole(INFINITE), scratch)
     return best
 
 
 @device
 def price_in_order(
-    size: Int64, stride: Int64, total: Int64, base: Int64, first: Int64, start: Int64, code: Int32, sign: Signs,
-    up: Int64, down: Int64, weight: Int64, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32,
-    price: Int64, option: Int32, place: Int32, moved: Signs, level: Int64, row: Int64, least: Int64,
-) -> int:  # fmt: skip
+    boxed: Boxed, scratch: Scratch, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32
+) -> int:
     """What the boxes of the tasks in `order` cost, one after the other, while `hidden` grows by them.
 
     A task without a box costs nothing, a negative number in the order is no task.
     """
-    boxed = Boxed(size, stride, total, base, first, start, code, sign, up, down, weight)
-    scratch = Scratch(price, option, place, moved, level, row, least)
     spent = 0
     for x in range(len(order)):
         task = order[x]
         if task < 0:
             continue
-        added = cheapest(boxed, hidden, False, whole(cell[task]), whole(direction[task]), need[task], scratch)
+        ask = Ask(boxed, hidden, False, whole(cell[task]), whole(direction[task]), need[task])
+        added = cheapest(ask, scratch)
         if 0 < added < INFINITE:
             spent += added
-            for at in range(level[LENGTH, len(size)]):
-                hidden[place[at]] = 1
+            for at in range(scratch.level[LENGTH, len(boxed.size)]):
+                hidden[scratch.place[at]] = 1
     return spent

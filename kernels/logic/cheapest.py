@@ -6,15 +6,15 @@ free arcs reach from it is settled with it, breadth first.  So the path is the s
 
 from __future__ import annotations
 
-from ..layout import INFINITE, Int32, Int64
+from ..layout import INFINITE, Int32
 from .bits import bit
 from .compile import Integer, Truth, bare, whole
 from .decoding_price import BY_CAPACITY, blurred, decoding_price, narrowed
-from .records import Ask, Ground, Job, Net, Scratch, Wing
+from .records import Amounts, Ask, Ground, Job, Net, Scratch, Wing
 
 
 @bare
-def _rise(heap: Int32, key: Int64, position: Int32, at: int, v: int, reached: int) -> None:
+def rise(heap: Int32, key: Amounts, position: Int32, at: int, v: int, reached: float) -> None:
     """Let node v rise from place `at` of the heap to where its distance belongs."""
     while at > 0:
         above = (at - 1) >> 1
@@ -28,7 +28,7 @@ def _rise(heap: Int32, key: Int64, position: Int32, at: int, v: int, reached: in
 
 
 @bare
-def _drop_first(heap: Int32, key: Int64, position: Int32, count: int) -> None:
+def drop_first(heap: Int32, key: Amounts, position: Int32, count: int) -> None:
     """Take the nearest node off a heap that holds `count` nodes without it."""
     last, reached = heap[count], key[count]
     at = 0
@@ -72,7 +72,7 @@ def _offer(wing: Wing, other: Wing, u: int, reached: int, step: int, count: int)
         at = count
         count += 1
     _label(wing, other, u, reached, step)
-    _rise(wing.heap, wing.key, wing.position, at, u, reached)
+    rise(wing.heap, wing.key, wing.position, at, u, reached)
     return count
 
 
@@ -164,7 +164,7 @@ def _go_on(job: Job, net: Net, ask: Ask, wing: Wing, other: Wing, count: int) ->
     """Settle the nearest open node of one end, and what is as near; returns the number of open nodes."""
     v, reached = whole(wing.heap[0]), wing.key[0]
     count -= 1
-    _drop_first(wing.heap, wing.key, wing.position, count)
+    drop_first(wing.heap, wing.key, wing.position, count)
     if reached > wing.distance[v]:
         return count  # settled since, along free arcs
     return _offer_from(job, ask, wing, other, _settle_free(net, wing, other, v, ask.width), count)

@@ -12,10 +12,10 @@ from .cheapest import cheapest_path
 from .compile import Truth, bare, whole
 from .decoding_price import BY_NEED, BY_WEIGHT, SINGLE, decoding_price
 from .hashing import mixed
-from .judge import asked
+from .judge import spread_all
 from .ordering import sort_by_key
 from .records import Ask, Child, Ground, Inherited, Job, Needs, Prices, Scratch
-from .spread import begin, has_reached, open_arcs, open_for, spread, start_at, wait
+from .spread import has_reached, open_for, spread, wait
 
 _ORDER_SALT = np.uint64(0x5851F42D4C957F2D)
 _TOP = np.uint64(2)
@@ -121,16 +121,8 @@ def decode_child(ground: Ground, needs: Needs, prices: Prices, child: Child, scr
     build(ground, net, child.rows)
     order_requirements(ground, needs, child, scratch)
     inherit(ground, prices, child, scratch.inherited)
-    begin(flood)
-    waiting = whole(0)
-    for t in range(needs.cell.shape[0]):
-        if needs.need[t] > 0:
-            if not asked(needs, net, t):
-                return False
-            start_at(flood, needs.source[t], t)
-            waiting = wait(flood, whole(needs.source[t]), waiting)
-    open_arcs(needs, net, flood)
-    spread(net, flood, waiting)
+    if not spread_all(needs, net, flood):
+        return False
     job = Job(ground, prices, child, scratch.inherited)
     for x in range(needs.cell.shape[0]):
         t = whole(scratch.lists.item[x])

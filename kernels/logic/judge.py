@@ -6,7 +6,7 @@ from ..layout import Bits
 from .arcs import build, find
 from .augment import empty_flow, finer, lacking, send
 from .compile import Truth, bare, whole
-from .records import Ground, Needs, Net, Scratch, Search
+from .records import Flood, Ground, Needs, Net, Scratch, Search
 from .spread import begin, has_reached, open_arcs, spread, start_at, wait
 
 
@@ -27,10 +27,8 @@ def asked(needs: Needs, net: Net, t: int) -> Truth:
 
 
 @bare
-def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
-    """Whether the pattern `rows` covers every requirement: one flood for all, flows for what is left."""
-    net, flood = scratch.net, scratch.flood
-    build(ground, net, rows)
+def spread_all(needs: Needs, net: Net, flood: Flood) -> bool:
+    """Let every requirement spread over what single paths can carry; False where one cannot be covered at all."""
     begin(flood)
     waiting = whole(0)
     for t in range(needs.cell.shape[0]):
@@ -41,6 +39,16 @@ def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
             waiting = wait(flood, whole(needs.source[t]), waiting)
     open_arcs(needs, net, flood)
     spread(net, flood, waiting)
+    return True
+
+
+@bare
+def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
+    """Whether the pattern `rows` covers every requirement: one flood for all, flows for what is left."""
+    net, flood = scratch.net, scratch.flood
+    build(ground, net, rows)
+    if not spread_all(needs, net, flood):
+        return False
     for t in range(needs.cell.shape[0] - 1, -1, -1):
         if needs.need[t] <= 0:
             break

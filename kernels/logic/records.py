@@ -9,7 +9,7 @@ CPU, a block on a device).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,24 @@ from numpy.typing import NDArray
 from ..layout import Bits, Int32, Int64
 
 Bytes = NDArray[np.uint8]
+Amounts = NDArray[Any]
+"""What flows or may flow: int64 everywhere but in separators, which look at fractional patterns (float64)."""
+
+
+class Arcs(Protocol):
+    """What the network of a pattern is made of: `capacity` int64[n, 2] by cell and side."""
+
+    @property
+    def rows(self) -> int:
+        """Rows, totals included."""
+
+    @property
+    def columns(self) -> int:
+        """Columns, totals included."""
+
+    @property
+    def capacity(self) -> Int64:
+        """How far each cell can carry flow from its row to its column, and back."""
 
 
 class Ground(NamedTuple):
@@ -72,8 +90,8 @@ class Net(NamedTuple):
     first: Int32
     following: Int32
     target: Int32
-    capacity: Int64
-    room: Int64
+    capacity: Amounts
+    room: Amounts
     cell: Int32
     arc_of: Int32
     size: Int64
@@ -93,8 +111,23 @@ class Search(NamedTuple):
     queue: Int32
     back_queue: Int32
     side: Int64
-    refused: Int64
+    refused: Amounts
     stamp: Int64
+
+
+class Descent(NamedTuple):
+    """Distances of nodes to the sink, and the half-arc over which each goes on next, -1 where all were tried."""
+
+    depth: Int32
+    trying: Int32
+
+
+class Touched(NamedTuple):
+    """The arcs `arc[:size[0]]` whose room may differ from their capacity; `noted[e]` 1 says that e is among them."""
+
+    arc: Int32
+    noted: Bytes
+    size: Int64
 
 
 class Wing(NamedTuple):

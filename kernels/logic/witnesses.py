@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arcs import find
+from .arcs import carried, find
 from .augment import empty_flow, lacking, send
 from .bits import FULL, ONE, ZERO
 from .compile import Integer, bare, whole
@@ -52,9 +52,8 @@ def _remember(net: Net, witnesses: Witnesses, t: int) -> None:
     single = ONE << np.uint64(t & 63)
     length = 0
     for e in range(net.size[0]):
-        amount = net.capacity[2 * e] - net.room[2 * e]
-        # the requirement's own arc has no room, but never carries anything either
-        if amount == 0 or net.room[2 * e] + net.room[2 * e + 1] == 0:
+        amount = carried(net, e)
+        if amount == 0:
             continue
         if length < LONGEST_FLOW:
             witnesses.arc[t, length] = e

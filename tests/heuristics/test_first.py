@@ -15,9 +15,10 @@ from gpuga.heuristics.first import first_pattern
 from gpuga.heuristics.shown import Goals, Shown
 from gpuga.protection import Found
 from gpuga.safety.audit import audit, judge
-from gpuga.safety.witness import Ground, Witnesses, hold
+from gpuga.safety.witness import Ground, hold
 from gpuga.table import Levels, Status, Table
 from gpuga.table.grid import flat_dimension, full_grid, grid_lines
+from gpuga.table.witnesses import Witnesses
 from tests.support.linked_tables import linked_table
 from tests.support.small_tables import random_table
 

@@ -10,9 +10,10 @@ import pytest
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, ROUNDS, ZOOM, Attacker, Reach, _float, _floats
-from gpuga.safety.witness import Witnesses, hold, witness_of
+from gpuga.safety.witness import hold, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.builders import table_from_array
+from gpuga.table.witnesses import Witnesses
 
 NOTHING = Reach(Fraction(0), None, None)
 

@@ -22,9 +22,10 @@ from gpuga.safety.audit import (
     judge,
 )
 from gpuga.safety.evidence import Evidence
-from gpuga.safety.witness import Witnesses, witness_of
+from gpuga.safety.witness import witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.attacker_model import AttackerModel
+from gpuga.table.witnesses import Witnesses
 
 CELLS = 10
 

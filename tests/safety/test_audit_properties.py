@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from gpuga.errors import InputError
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise
+from gpuga.safety.witness import Ground, hold, rationalise
 from gpuga.table import INFINITE, Levels, Lines, Status, Table
 from gpuga.table.builders import table_from_array
+from gpuga.table.witnesses import Witnesses
 from tests.support.small_tables import random_pattern, random_table
 
 SHAPES = st.sampled_from([(3, 4), (4, 4), (2, 3, 2), (3, 3, 2)])

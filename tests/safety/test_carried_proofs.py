@@ -8,7 +8,7 @@ from gpuga.circuits.cover import Cover
 from gpuga.context import Context
 from gpuga.problem.general import requirements_of
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Witnesses
+from gpuga.table.witnesses import Witnesses
 from tests.support.small_tables import random_pattern, random_table
 
 

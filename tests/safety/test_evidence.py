@@ -9,9 +9,10 @@ import pytest
 
 from gpuga.safety.audit import _falls_short
 from gpuga.safety.evidence import Evidence, Rule
-from gpuga.safety.witness import Witnesses, together, witness_of
+from gpuga.safety.witness import together, witness_of
 from gpuga.table import Levels, Lines, Table
 from gpuga.table.attacker_model import AttackerModel
+from gpuga.table.witnesses import Witnesses
 
 CELLS = 4
 

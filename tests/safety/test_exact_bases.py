@@ -16,8 +16,9 @@ from gpuga.files.read import read_source
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.basis import ExactSystem
 from gpuga.safety.exact_lp import IntegerProgram
-from gpuga.safety.witness import Ground, Witnesses, hold, stretch, times, witness_of
+from gpuga.safety.witness import Ground, hold, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Levels, Lines, Table
+from gpuga.table.witnesses import Witnesses
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_pattern, random_table
 

@@ -9,10 +9,11 @@ from scipy.sparse.csgraph import maximum_flow
 
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks, level_tasks
-from gpuga.safety.witness import Ground, Witnesses, hold
+from gpuga.safety.witness import Ground, hold
 from gpuga.table import INFINITE, plane_of
 from gpuga.table.builders import table_from_array
 from gpuga.table.generate import class2
+from gpuga.table.witnesses import Witnesses
 from tests.planes import random_plane_table
 
 LARGE = 10_000_000

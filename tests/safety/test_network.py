@@ -7,80 +7,113 @@ from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
+from gpuga.kernels.logic.maximum import reach
 from gpuga.safety.network import (
     FORCED,
     PUBLISHED,
     SECONDARY,
-    Links,
     Network,
+    PatternNetwork,
     add,
+    capacity_of,
     clear,
     drop,
-    new_flow,
-    new_links,
+    ends_of,
+    flow_at,
+    leave_out,
+    pattern_network,
     send,
-    sink_of,
-    source_of,
-    wide_path,
 )
 
 
 @njit
-def change(links, i, j, kind):
+def change(network, place, kind):
     if kind == 0:
-        drop(links, i, j)
+        drop(network, place)
     else:
-        add(links, i, j, kind)
+        add(network, place, kind)
 
 
 @njit
-def sent(net, links, flow, own, forth, limit):
-    rows, columns = flow.amount.shape
-    return send(net, links, flow, own, source_of(forth, own, rows, columns), sink_of(forth, own, rows, columns), limit)
+def sent(network, own, forth, limit):
+    return send(network, own, forth, limit)
 
 
 @njit
-def has_path(net, links, flow, own, forth, width):
-    rows, columns = flow.amount.shape
-    return wide_path(
-        net, links, flow, own, source_of(forth, own, rows, columns), sink_of(forth, own, rows, columns), width
-    )
+def has_path(network, own, forth, width):
+    leave_out(network, own)
+    source, sink = ends_of(network, own, forth)
+    return reach(network.net, network.search, source, sink, width, 0)
 
 
 @njit
-def emptied(flow):
-    clear(flow)
+def amounts(network):
+    """What every place carries (int64[R C])."""
+    out = np.zeros(network.kind.size, np.int64)
+    for x in range(network.touched.size[0]):
+        place, amount = flow_at(network, x)
+        out[place] = amount
+    return out
 
 
-def consistent(links: Links, kind: np.ndarray) -> bool:
-    """Whether the lists hold just the suppressed places, each at the position that is noted."""
+@njit
+def emptied(network):
+    clear(network)
+
+
+def chained(network: PatternNetwork, node: int) -> list[int]:
+    """The places of a node's chain of half-arcs, each of which must leave the node for the other end of its place."""
+    net, found = network.net, []
+    h = int(net.first[node])
+    while h >= 0:
+        place = int(net.cell[h >> 1])
+        ends = (place // network.columns, network.rows + place % network.columns)
+        assert h >> 1 < net.size[0]
+        assert ends[h & 1] == node
+        assert ends[1 - (h & 1)] == net.target[h]
+        assert net.capacity[h] == net.room[h] == network.capacity[place, h & 1]
+        assert net.arc_of[place] == h >> 1
+        found.append(place)
+        h = int(net.following[h])
+    return found
+
+
+def consistent(network: PatternNetwork, kind: np.ndarray) -> bool:
+    """Whether the chains hold just the suppressed places."""
     rows, columns = kind.shape
-    good = np.array_equal(links.kind, kind)
-    for i in range(rows):
-        listed = links.row_list[i, : links.row_size[i]].tolist()
-        good &= sorted(listed) == np.flatnonzero(kind[i]).tolist()
-        good &= all(listed[links.row_at[i, j]] == j for j in listed)
-    for j in range(columns):
-        listed = links.column_list[j, : links.column_size[j]].tolist()
-        good &= sorted(listed) == np.flatnonzero(kind[:, j]).tolist()
-        good &= all(listed[links.column_at[i, j]] == i for i in listed)
+    hidden = np.flatnonzero(kind)
+    good = np.array_equal(network.kind, kind) and network.net.size[0] == len(hidden)
+    for node in range(rows + columns):
+        ours = hidden[(hidden // columns == node) | (rows + hidden % columns == node)]
+        good &= sorted(chained(network, node)) == ours.tolist()
     return bool(good)
 
 
-def test_lists_follow_what_is_suppressed_and_published() -> None:
+def random_network(rng: np.random.Generator, rows: int, columns: int) -> Network:
+    return Network(rng.integers(0, 9, (rows, columns)), rng.integers(0, 9, (rows, columns)))
+
+
+def test_chains_follow_what_is_suppressed_and_published() -> None:
     rng = np.random.default_rng(1)
     forced = rng.random((5, 6)) < 0.3
-    links = new_links(forced, rng.random((5, 6)) < 0.3)
-    kind = links.kind.copy()
+    capacity = capacity_of(random_network(rng, 5, 6))
+    network = pattern_network(capacity, forced, rng.random((5, 6)) < 0.3)
+    kind = network.kind.copy()
     assert (kind[forced] == FORCED).all()
     assert set(np.unique(kind)) == {PUBLISHED, FORCED, SECONDARY}
-    assert consistent(links, kind)
-    assert consistent(new_links(forced), np.where(forced, FORCED, 0).astype(np.uint8))
+    assert consistent(network, kind)
+    assert consistent(pattern_network(capacity, forced), np.where(forced, FORCED, 0).astype(np.uint8))
     for _ in range(200):
-        i, j = int(rng.integers(5)), int(rng.integers(6))
-        kind[i, j] = 0 if kind[i, j] else SECONDARY
-        change(links, i, j, int(kind[i, j]))
-        assert consistent(links, kind)
+        place = int(rng.integers(30))
+        kind.flat[place] = 0 if kind.flat[place] else SECONDARY
+        change(network, place, int(kind.flat[place]))
+        assert consistent(network, kind)
+
+
+def test_forced_places_come_first_in_a_chain_and_places_in_their_order() -> None:
+    forced = np.array([[True, False, True, False, True]])
+    network = pattern_network(capacity_of(Network(np.ones((1, 5), int), np.ones((1, 5), int))), forced, ~forced)
+    assert chained(network, 0) == [0, 2, 4, 1, 3]
 
 
 def plain_flow(net: Network, hidden: np.ndarray, own: int, forth: bool) -> int:
@@ -115,51 +148,43 @@ def plain_path(net: Network, hidden: np.ndarray, own: int, forth: bool, width: i
     return sink in reached
 
 
-def test_an_empty_flow_has_touched_nothing() -> None:
-    flow = new_flow(3, 4)
-    assert flow.used.tolist() == [0]
-    assert not flow.amount.any()
-    assert not flow.is_touched.any()
-    assert flow.amount.shape == flow.is_touched.shape == (3, 4)
-    assert len(flow.touched) == 12
-    assert len(flow.parent) == len(flow.queue) == len(flow.seen) == len(flow.depth) == len(flow.next_arc) == 7
-
-
 def test_flows_are_largest_and_balanced_after_any_changes_of_the_pattern() -> None:
     rng = np.random.default_rng(2)
     positive = cut = 0
     for _ in range(40):
         rows, columns = (int(x) for x in rng.integers(2, 6, 2))
-        net = Network(rng.integers(0, 9, (rows, columns)), rng.integers(0, 9, (rows, columns)))
-        links = new_links(rng.random((rows, columns)) < 0.6)
+        net = random_network(rng, rows, columns)
+        network = pattern_network(capacity_of(net), rng.random((rows, columns)) < 0.6)
         for _ in range(6):
-            i, j = int(rng.integers(rows)), int(rng.integers(columns))
-            change(links, i, j, 0 if links.kind[i, j] else SECONDARY)
-        flow = new_flow(rows, columns)
-        for own in np.flatnonzero(links.kind).tolist():
+            place = int(rng.integers(rows * columns))
+            change(network, place, 0 if network.kind.flat[place] else SECONDARY)
+        hidden = network.kind > 0
+        for own in np.flatnonzero(hidden).tolist():
             for forth in (True, False):
-                most = plain_flow(net, links.kind > 0, own, forth)
+                most = plain_flow(net, hidden, own, forth)
                 for limit in (1, 4, 100):
-                    found = sent(net, links, flow, own, forth, limit)
+                    found = sent(network, own, forth, limit)
                     assert found == min(most, limit)
                     positive += found > 0
                     cut += most > limit
-                    assert flow.amount.ravel()[own] == 0
-                    assert (flow.amount <= net.forth).all()
-                    assert (-flow.amount <= net.back).all()
-                    assert not flow.amount[links.kind == 0].any()
-                    across = flow.amount.copy()
+                    amount = amounts(network).reshape(rows, columns)
+                    assert amount.ravel()[own] == 0
+                    assert (amount <= net.forth).all()
+                    assert (-amount <= net.back).all()
+                    assert not amount[~hidden].any()
+                    across = amount.copy()
                     across.ravel()[own] = found if forth else -found
                     assert not across.sum(0).any()
                     assert not across.sum(1).any()
-                    assert set(np.flatnonzero(flow.amount)) <= set(flow.touched[: flow.used[0]].tolist())
-                    left = Network(net.forth - flow.amount, net.back + flow.amount)
-                    further = has_path(net, links, flow, own, forth, 2)
-                    assert further == plain_path(left, links.kind > 0, own, forth, 2)
-                    emptied(flow)
-                    assert not flow.amount.any()
-                    assert not flow.is_touched.any()
-                    wide = has_path(net, links, flow, own, forth, limit)
-                    assert wide == plain_path(net, links.kind > 0, own, forth, limit)
+                    left = Network(net.forth - amount, net.back + amount)
+                    further = has_path(network, own, forth, 2)
+                    assert further == plain_path(left, hidden, own, forth, 2)
+                    emptied(network)
+                    assert network.touched.size[0] == 0
+                    assert not network.touched.noted.any()
+                    assert consistent(network, network.kind.copy())
+                    wide = has_path(network, own, forth, limit)
+                    assert wide == plain_path(net, hidden, own, forth, limit)
+                    emptied(network)
     assert positive > 300
     assert cut > 100

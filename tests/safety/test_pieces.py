@@ -18,11 +18,12 @@ from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.exposure import exposure, initially_exposed
 from gpuga.safety.tasks import level_tasks
 from gpuga.safety.unpick import one_line_each, unpick
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, reversal, stretch, times, together, witness_of
+from gpuga.safety.witness import Ground, hold, rationalise, reversal, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.builders import table_from_array
 from gpuga.table.crossing import Axis
+from gpuga.table.witnesses import Witnesses
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_pattern, random_table
 

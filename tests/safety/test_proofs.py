@@ -9,10 +9,10 @@ from gpuga.safety import proofs as module
 from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.proofs import _tasks, cheap_proofs
-from gpuga.safety.witness import Witnesses
 from gpuga.table import Levels, Table
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.builders import table_from_array
+from gpuga.table.witnesses import Witnesses
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_pattern, random_table
 

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuga.safety.witness import Ground, Witnesses, hold, rationalise, stretch, times, together, witness_of
+from gpuga.safety.witness import Ground, hold, rationalise, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Lines, Table
+from gpuga.table.witnesses import Witnesses
 
 
 def two(up: int = 10, down: int = 10, coef: tuple[int, int] = (1, 1)) -> Ground:

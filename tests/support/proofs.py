@@ -15,8 +15,8 @@ from gpuga.files.read import Source, read_source
 from gpuga.proof_file import Attacked, proof_content
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.evidence import SafetyProof
-from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 
 def asked(table: Table, suppressed: Mask, cells: NDArray[np.integer]) -> SafetyProof:

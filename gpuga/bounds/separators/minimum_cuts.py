@@ -13,23 +13,24 @@ import numpy as np
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.knapsack import LIKELY
-from gpuga.compiled import compiled, inner
+from gpuga.compiled import compiled, inner, whole
+from gpuga.kernels.logic.arcs import link
+from gpuga.kernels.logic.augment import push
+from gpuga.kernels.logic.maximum import reach
+from gpuga.kernels.logic.records import Net, Search
 from gpuga.problem.two_way import Requirements
-from gpuga.safety.network import Bytes, Network, sink_of, source_of
+from gpuga.safety.network import Bytes, Network, new_net, new_search, sink_of, source_of
 from gpuga.table.table import Ints
 
 MOST_CUTS = 2000
 
 
 class Support(NamedTuple):
-    """The places with positive x as a graph: arcs sorted by row, and by column through `column_arc`."""
+    """The places with positive x, an arc each: `place` int64[A] falls, `x` float64[A]; `net` is room for a flow."""
 
-    i: Ints
-    j: Ints
+    place: Ints
     x: Floats
-    row_start: Ints
-    column_start: Ints
-    column_arc: Ints
+    net: Net
 
 
 class View(NamedTuple):
@@ -56,14 +57,17 @@ class Violated(NamedTuple):
 
 
 def support_of(places: Ints, x: Floats, rows: int, columns: int) -> Support:
-    """The support graph of places with their values."""
-    order = np.argsort(places, kind="stable")
-    i, j = np.divmod(places[order], columns)
-    starts = [
-        np.concatenate([[0], np.cumsum(np.bincount(side, minlength=count))]).astype(np.int64)
-        for side, count in ((i, rows), (j, columns))
-    ]
-    return Support(i, j, x[order], starts[0], starts[1], np.argsort(j, kind="stable").astype(np.int64))
+    """The network of places with their values; its capacities depend on the requirement."""
+    order = np.argsort(places, kind="stable")[::-1]  # the last of a chain goes in first
+    net = new_net(rows + columns, len(places), rows * columns, np.float64)
+    _link(net, places[order], np.array([rows, columns]))
+    return Support(places[order], x[order], net)
+
+
+@compiled
+def _link(net: Net, places: Ints, shape: Ints) -> None:
+    for place in places:
+        link(net, place, place // shape[1], shape[0] + place % shape[1])
 
 
 def violated_cuts(net: Network, support: Support, levels: Requirements, slack: float, view: View = PLAIN) -> Violated:
@@ -73,98 +77,21 @@ def violated_cuts(net: Network, support: Support, levels: Requirements, slack: f
     row_side = np.zeros((MOST_CUTS, rows), np.uint8)
     column_side = np.zeros((MOST_CUTS, columns), np.uint8)
     found = Violated(level, row_side, column_side)
-    count = _separate(net, support, levels, view, slack, found, _workspace(len(support.i), rows + columns))
+    count = _separate(net, support, levels, view, slack, found, new_search(rows + columns, np.float64))
     return Violated(level[:count], row_side[:count], column_side[:count])
 
 
-class Workspace(NamedTuple):
-    """One flow and the search in its residual network: flow and capacities of arcs, marks and parents of nodes."""
-
-    flow: Floats
-    forth: Floats
-    back: Floats
-    seen: Ints
-    parent: Ints
-    queue: Ints
-
-
-def _workspace(arcs: int, nodes: int) -> Workspace:
-    flow, forth, back = np.zeros((3, arcs))
-    seen, parent, queue = np.zeros((3, nodes), np.int64)
-    return Workspace(flow, forth, back, seen, parent, queue)
-
-
 @inner
-def _search(support: Support, work: Workspace, start: int, goal: int, least: float, to_goal: bool, stamp: int) -> bool:
-    """Mark what `start` reaches over arcs wider than `least`, or (`to_goal` false) what reaches it."""
-    seen, parent, queue = work.seen, work.parent, work.queue
-    rows = len(support.row_start) - 1
-    seen[start] = stamp
-    queue[0] = start
-    head, tail = 0, 1
-    while head < tail:
-        node = queue[head]
-        head += 1
-        if node < rows:
-            begin, end = support.row_start[node], support.row_start[node + 1]
+def _set_capacities(network: Network, support: Support, own: int, need: int, view: View) -> None:
+    """Begin a flow for one requirement, which must not use its own place."""
+    columns, room = network.forth.shape[1], support.net.room
+    for e in range(len(support.place)):
+        i, j = support.place[e] // columns, support.place[e] % columns
+        if support.place[e] == own:
+            room[2 * e], room[2 * e + 1] = 0.0, 0.0
         else:
-            begin, end = support.column_start[node - rows], support.column_start[node - rows + 1]
-        for z in range(begin, end):
-            e = z if node < rows else support.column_arc[z]
-            other = rows + support.j[e] if node < rows else support.i[e]
-            if seen[other] == stamp:
-                continue
-            leaves_row = (node < rows) == to_goal
-            free = work.forth[e] - work.flow[e] if leaves_row else work.back[e] + work.flow[e]
-            if free <= least:
-                continue
-            seen[other] = stamp
-            parent[other] = e
-            if other == goal:
-                return True
-            queue[tail] = other
-            tail += 1
-    return False
-
-
-@inner
-def _augment(support: Support, work: Workspace, source: int, sink: int) -> float:
-    """Send the bottleneck along the path; returns it."""
-    flow, parent = work.flow, work.parent
-    rows = len(support.row_start) - 1
-    amount = 1.0
-    node = sink
-    while node != source:
-        e = parent[node]
-        if node >= rows:
-            amount = min(amount, work.forth[e] - flow[e])
-            node = support.i[e]
-        else:
-            amount = min(amount, work.back[e] + flow[e])
-            node = rows + support.j[e]
-    node = sink
-    while node != source:
-        e = parent[node]
-        if node >= rows:
-            flow[e] += amount
-            node = support.i[e]
-        else:
-            flow[e] -= amount
-            node = rows + support.j[e]
-    return amount
-
-
-@inner
-def _set_capacities(net: Network, support: Support, work: Workspace, own: int, need: int, view: View) -> None:
-    columns = net.forth.shape[1]
-    for e in range(len(support.i)):
-        i, j = support.i[e], support.j[e]
-        work.flow[e] = 0.0
-        if i * columns + j == own:
-            work.forth[e], work.back[e] = 0.0, 0.0
-        else:
-            work.forth[e] = _seen(view, support.x[e], min(1.0, net.forth[i, j] / need))
-            work.back[e] = _seen(view, support.x[e], min(1.0, net.back[i, j] / need))
+            room[2 * e] = _seen(view, support.x[e], min(1.0, network.forth[i, j] / need))
+            room[2 * e + 1] = _seen(view, support.x[e], min(1.0, network.back[i, j] / need))
 
 
 @inner
@@ -179,40 +106,38 @@ def _seen(view: View, x: float, capacity: float) -> float:
 
 @compiled
 def _separate(
-    net: Network, support: Support, levels: Requirements, view: View, slack: float, found: Violated, work: Workspace
+    network: Network, support: Support, levels: Requirements, view: View, slack: float, found: Violated, search: Search
 ) -> int:
-    rows, columns = net.forth.shape
-    stamp, count = 0, 0
+    rows, columns = network.forth.shape
+    net, count = support.net, 0
     for q in range(len(levels.place)):
         if count + 2 > len(found.level):
             break
         source = source_of(levels.forth[q], levels.place[q], rows, columns)
         sink = sink_of(levels.forth[q], levels.place[q], rows, columns)
-        _set_capacities(net, support, work, levels.place[q], levels.need[q], view)
+        _set_capacities(network, support, levels.place[q], levels.need[q], view)
         sent, least = 0.0, 0.05
         while sent < 1.0 - slack:
-            stamp += 1
-            if _search(support, work, source, sink, least, True, stamp):
-                sent += _augment(support, work, source, sink)
+            if reach(net, search, source, sink, least, whole(0)):
+                sent += push(net, search, source, sink, 1.0)
             elif least > 1e-8:
                 least = 1e-9 if least < 1e-4 else least * 0.05
             else:
                 break
         if sent >= 1.0 - slack:
             continue
-        _note_side(work.seen, stamp, True, found.rows[count], found.columns[count])
-        stamp += 1
-        _search(support, work, sink, -1, 1e-9, False, stamp)
-        _note_side(work.seen, stamp, False, found.rows[count + 1], found.columns[count + 1])
+        _note_side(search, True, found.rows[count], found.columns[count])
+        reach(net, search, sink, whole(-1), 1e-9, whole(1))
+        _note_side(search, False, found.rows[count + 1], found.columns[count + 1])
         found.level[count : count + 2] = q
         count += 2
     return count
 
 
 @inner
-def _note_side(seen: Ints, stamp: int, inside: bool, row_side: Bytes, column_side: Bytes) -> None:
-    """The source's side of a cut: what was seen from the source, or what was not seen from the sink."""
-    rows = len(row_side)
+def _note_side(search: Search, inside: bool, row_side: Bytes, column_side: Bytes) -> None:
+    """The source's side of a cut: what was reached from the source, or what was not reached from the sink."""
+    rows, seen, stamp = len(row_side), search.mark, search.stamp[0]
     for i in range(rows):
         row_side[i] = (seen[i] == stamp) == inside
     for j in range(len(column_side)):

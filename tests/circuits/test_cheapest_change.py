@@ -1,0 +1,45 @@
+"""Cheapest changes by linear programs: exact, found where flows find one, and free over what is suppressed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpuga.circuits.cheapest_change import CheapestChange
+from gpuga.safety.flow import reachable
+from gpuga.safety.tasks import level_tasks
+from gpuga.safety.witness import Ground, hold
+from gpuga.table.plane import plane_of
+from tests.planes import random_plane_table
+
+
+def test_a_change_is_found_just_where_a_flow_meets_the_level_and_holds_exactly() -> None:
+    answers = set()
+    for seed in range(12):
+        table = random_plane_table(5, 5, seed, bounded=seed % 2 == 0)
+        plane, tasks = plane_of(table), level_tasks(table)
+        assert plane is not None
+        met = reachable(plane, plane.lay(table.suppressible | table.forced).astype(bool), tasks).met
+        change = CheapestChange(table, table.forced)
+        usable = Ground.of(table, table.suppressible | table.forced)
+        for t, (cell, direction, need) in enumerate(zip(tasks.cell, tasks.direction, tasks.need, strict=True)):
+            witness = change.find(int(cell), int(direction), int(need))
+            answers.add(bool(met[t]))
+            assert (witness is not None) == met[t]
+            if witness is not None:
+                cells, amounts, denominator = witness.one(0)
+                assert hold(usable, witness).all()
+                assert amounts[cells == cell][0] == int(direction) * int(need) * denominator
+    assert answers == {True, False}
+
+
+def test_what_is_suppressed_costs_nothing_from_then_on() -> None:
+    table = random_plane_table(6, 6, 1)
+    tasks = level_tasks(table)
+    change = CheapestChange(table, table.forced)
+    asked = int(tasks.cell[0]), int(tasks.direction[0]), int(tasks.need[0])
+    first = change.find(*asked)
+    assert first is not None
+    change.suppress(first.cell)
+    again = change.find(*asked)
+    assert again is not None
+    assert set(again.cell.tolist()) <= set(first.cell.tolist()) | set(np.flatnonzero(table.forced).tolist())
