@@ -17,13 +17,15 @@ from .probe import simulated
 class Machine:
     """The array module `xp`, how many bytes of memory are free, how a kernel is launched by name on some blocks.
 
-    `ready` turns a record that is passed again and again into what launches take at once.
+    `ready` turns a record that is passed again and again into what launches take at once; `wait` returns when all that
+    was launched is done.
     """
 
     xp: Any
     free: Callable[[], int]
     launch: Callable[..., None] = launch
     ready: Callable[[Any], Any] = ready
+    wait: Callable[[], None] = lambda: None
 
 
 def this_machine() -> Machine:
@@ -32,4 +34,8 @@ def this_machine() -> Machine:
         return Machine(np, lambda: 2**30)
     cupy = importlib.import_module("cupy")
     pool = cupy.get_default_memory_pool()
-    return Machine(cupy, lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()))
+    return Machine(
+        cupy,
+        lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()),
+        wait=lambda: cupy.cuda.Device().synchronize(),
+    )
