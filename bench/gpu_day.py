@@ -79,7 +79,7 @@ def tests(plan: Plan) -> str:
 
 def rates(plan: Plan) -> str:
     """Patterns per second of both back ends, and how many times faster the device is."""
-    options = argparse.Namespace(seed=1, repeats=3)
+    options = argparse.Namespace(seed=1, repeats=3, device=None)
     body = []
     for case in plan.cases:
         for operation in case.operations:

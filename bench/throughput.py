@@ -164,7 +164,8 @@ def measured(case: Case, backend: str, operation: str, options: argparse.Namespa
     """One row."""
     if backend == "python":
         return in_python(case, options)
-    work = _workload(case, backend, options.seed)
+    on = backend if backend != "cuda" or options.device is None else f"cuda:{options.device}"
+    work = _workload(case, on, options.seed)
     work.call(operation, 1)()  # compiles, or loads what an earlier process compiled
     asked = work.call(operation, case.patterns)
     work.wait()
@@ -245,7 +246,5 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    if options.device is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(options.device)  # read when the first device is asked for
     rows_of(options)
     return 0

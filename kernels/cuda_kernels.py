@@ -389,6 +389,11 @@ def resources(name: str) -> Resources | None:
     return None
 
 
+def select_device(number: int) -> None:
+    """Let the calling thread launch on a device."""
+    cuda.select_device(number)
+
+
 OUT_OF_MEMORY = 2
 """What the driver calls a launch for which memory is lacking."""
 

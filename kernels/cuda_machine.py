@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .cuda_kernels import launch, ready
+from .cuda_kernels import launch, ready, select_device
 from .probe import simulated
 
 
@@ -28,11 +28,14 @@ class Machine:
     wait: Callable[[], None] = lambda: None
 
 
-def this_machine() -> Machine:
-    """The current device, or the simulator where that is switched on."""
+def this_machine(device: int | None = None) -> Machine:
+    """A device (None: the current one), from now on that of the calling thread; or the simulator, where it is on."""
     if simulated():
         return Machine(np, lambda: 2**30)
     cupy = importlib.import_module("cupy")
+    if device is not None:
+        select_device(device)
+        cupy.cuda.Device(device).use()
     pool = cupy.get_default_memory_pool()
     return Machine(
         cupy,
