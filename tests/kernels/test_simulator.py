@@ -67,6 +67,29 @@ def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
     assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
 
 
+POPULATION = """
+import sys
+from gpuga.kernels.cuda_machine import this_machine
+from tests.kernels.device_cases import DEVICE_CASES, make_pair
+
+for name, check in DEVICE_CASES.items():
+    check(make_pair(this_machine(), 5, 3, int(sys.argv[1])))
+    print("agrees:", name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_population_of_any_size_in_the_simulator_is_that_of_the_cpu(count: int) -> None:
+    from .device_cases import DEVICE_CASES
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", POPULATION, str(count)], env=environment, capture_output=True, text=True, timeout=900
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in DEVICE_CASES]
+
+
 RUN = """
 import sys
 import gpuga

@@ -43,7 +43,7 @@ def test_what_is_written_down_is_what_is_compiled_and_executed(written: dict[str
 
 
 def test_warp_instructions_are_those_of_its_busiest_lane_and_bytes_of_all() -> None:
-    """`gather` of one pattern of 3 words: as many warps as blocks need, 8 bytes of place and twice 8 of each word."""
+    """`gather` of one pattern of 3 words: for each, a thread reads its place and the word, and writes the word."""
     module = Module(kernel_ptx(cuda_kernels, "gather", "sm_80"), counted=True)
     bits, places, taken = (
         np.arange(9, dtype=np.uint64).reshape(3, 1, 3),
