@@ -39,7 +39,7 @@ campaign: $(VENV)/.test
 bench: $(VENV)/.core
 	$(BIN)/python -m bench papers --quick
 
-docs: $(VENV)/.core
+docs: $(VENV)/.test
 	$(BIN)/python docs/make_methods.py
 	$(BIN)/python docs/make_kernels.py
 

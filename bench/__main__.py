@@ -8,6 +8,7 @@ import sys
 # Name on the command line -> module with main(arguments: list[str]) -> int.
 COMMANDS = {
     "contest": "bench.contest",
+    "gpu-day": "bench.gpu_day",
     "history": "bench.history",
     "papers": "bench.papers.command",
     "peers": "bench.peers",

@@ -40,21 +40,25 @@ def main(arguments: list[str]) -> int:
         for seed in range(1, tables + 1):
             for method in methods:
                 if (f"{kind.name}-{seed}", method, seconds) not in known:
-                    rows.append(_row(kind, seed, method, seconds))
+                    rows.append(row_of(kind, seed, method, seconds))
                     path.write_text(json.dumps(rows, indent=1) + "\n")
         print(summary(kind, [row for row in rows if row["table"].startswith(f"{kind.name}-")]), flush=True)
     return 0
 
 
-def _row(kind: Kind, seed: int, method: str, seconds: float) -> dict[str, Any]:
+def row_of(
+    kind: Kind, seed: int, method: str, seconds: float | None, backend: str = "auto", **options: Any
+) -> dict[str, Any]:
     """One run; a method that cannot do the table, or not in time, has no cost."""
     table, (name, _, without) = kind.make(seed), method.partition("-")
-    options = {"without": (without,)} if without else {}
+    if without in INGREDIENTS:
+        options["without"] = (without,)
+    else:
+        name = method
     row: dict[str, Any] = {"table": f"{kind.name}-{seed}", "method": method, "seconds": seconds}
     begun = time.monotonic()
     try:
-        found = gpuga.protect(table, name if without in INGREDIENTS or not without else method, seed=seed,
-                              seconds=seconds, options=options if without in INGREDIENTS else {})  # fmt: skip
+        found = gpuga.protect(table, name, seed=seed, seconds=seconds, backend=backend, options=options)
     except GpugaError as fault:
         return row | {"cost": None, "lower_bound": None, "proven": False, "note": str(fault)}
     assert found.audit.safe

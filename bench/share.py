@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from bench.kinds import KINDS
+from bench.kinds import KINDS, Kind
 from gpuga.context import Clock, Context
 from gpuga.evolution.circuits import prepared
 from gpuga.parameters import CircuitsParameters
@@ -48,33 +48,37 @@ def main(arguments: list[str]) -> int:
     given = _parser().parse_args(arguments)
     rows = []
     for size in given.population or (256, 4096):
-        row = measured(given.kind, given.seed, size, given.seconds)
+        row = measured(KINDS[given.kind], given.seed, CircuitsParameters(population=size), given.seconds)
         rows.append(row)
-        share = row["backend_seconds"] / row["evolution_seconds"]
-        print(
-            f"{row['table']}, population {size}: {row['generations']} generations, {row['children']} children, "
-            f"{100 * share:.1f} % of {row['evolution_seconds']:.1f} CPU s of evolution in the back end "
-            f"(a device: at most {1 / max(1e-9, 1 - share):.1f} times faster), "
-            f"prover {row['prover_seconds']:.1f} CPU s",
-            flush=True,
-        )
+        print(sentence(row), flush=True)
     if given.json:
         Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0
 
 
-def measured(kind: str, seed: int, population: int, seconds: float) -> dict[str, Any]:
+def sentence(row: dict[str, Any]) -> str:
+    """A row for people."""
+    share = row["backend_seconds"] / row["evolution_seconds"]
+    return (
+        f"{row['table']}, population {row['population']}: {row['generations']} generations, {row['children']} "
+        f"children, {100 * share:.1f} % of {row['evolution_seconds']:.1f} CPU s of evolution in the back end "
+        f"(a device: at most {1 / max(1e-9, 1 - share):.1f} times faster), prover {row['prover_seconds']:.1f} CPU s"
+    )
+
+
+def measured(
+    kind: Kind, seed: int, parameters: CircuitsParameters, seconds: float, backend: str = "auto"
+) -> dict[str, Any]:
     """One run."""
-    table = KINDS[kind].make(seed)
-    run = prepared(table, Context(clock=Clock(seconds)), CircuitsParameters(population=population), Timed)
+    run = prepared(kind.make(seed), Context(backend=backend, clock=Clock(seconds)), parameters, Timed)
     kernels = run.kernels
     assert isinstance(kernels, Timed)
     begun = time.thread_time()
     run.go()
     return {
         "method": "circuits",
-        "table": f"{kind}-{seed}",
-        "population": population,
+        "table": f"{kind.name}-{seed}",
+        "population": parameters.population,
         "generations": run.evolution.generation,
         "children": run.breeder.children,
         "backend_seconds": sum(kernels.seconds.values()),

@@ -4,6 +4,7 @@
 
 `safe` judges children of components, `clean` publishes what is redundant in decoded patterns, `children` decodes at the
 prices of the root relaxation with its core columns, cleans up and judges, `exchange` makes children by components.
+`in` and `out` bring patterns to the back end and back: on a device, what its transfers take, apart from the work.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from gpuga.table.generate import herrington, smith3d
 from gpuga.table.table import Table
 
 BACKENDS = ("python", "cpu", "cuda")
-OPERATIONS = ("safe", "clean", "children", "exchange")
+OPERATIONS = ("safe", "clean", "children", "exchange", "in", "out")
 
 STEPS = 40
 """Steps of the prover after which its relaxation prices the cells."""
@@ -101,6 +102,12 @@ class Workload:
         self.kernels: Any = table.kernels
         self.kernels.set_prices(*priced(case, seed))
 
+    def wait(self) -> None:
+        """Let a device finish: its launches return before the work is done."""
+        device = getattr(self.kernels, "device", None)
+        if device is not None:
+            device.wait()
+
     def decoded(self, count: int) -> Any:
         """Patterns that lead every requirement, with what is redundant in them."""
         stream, nothing = Stream(self.seed, 2), self.kernels.nothing(count)
@@ -135,15 +142,20 @@ class Workload:
         if operation == "exchange":
             self.pool.count  # noqa: B018 - made before the clock starts
             return lambda: self.crossed(count)
+        if operation in ("in", "out"):
+            there = self.crossed(count)
+            here = self.kernels.arrays(there)
+            return (lambda: self.kernels.of_arrays(here)) if operation == "in" else lambda: self.kernels.arrays(there)
         return lambda: self.kernels.safe(self.kernels.clean(self.decoded(count), self.words(count)))
 
 
-def timed(run: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Seconds on the clock and CPU seconds of the fastest of several runs."""
+def timed(run: Callable[[], object], wait: Callable[[], None], repeats: int) -> tuple[float, float]:
+    """Seconds on the clock and CPU seconds of the fastest of several runs, waited for."""
     best = (float("inf"), float("inf"))
     for _ in range(repeats):
         begun, worked = time.perf_counter(), time.process_time()
         run()
+        wait()
         best = min(best, (time.perf_counter() - begun, time.process_time() - worked))
     return best
 
@@ -152,9 +164,12 @@ def measured(case: Case, backend: str, operation: str, options: argparse.Namespa
     """One row."""
     if backend == "python":
         return in_python(case, options)
-    work = _workload(case, backend, options.seed)
+    on = backend if backend != "cuda" or options.device is None else f"cuda:{options.device}"
+    work = _workload(case, on, options.seed)
     work.call(operation, 1)()  # compiles, or loads what an earlier process compiled
-    seconds, worked = timed(work.call(operation, case.patterns), options.repeats)
+    asked = work.call(operation, case.patterns)
+    work.wait()
+    seconds, worked = timed(asked, work.wait, options.repeats)
     return Row(operation, backend, case.patterns, seconds, case.patterns / seconds, case.name, worked)
 
 
@@ -231,7 +246,5 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    if options.device is not None:
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(options.device)  # read when the first device is asked for
     rows_of(options)
     return 0

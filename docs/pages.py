@@ -12,7 +12,7 @@ END = "<!-- end -->\n"
 def remade(text: str, begin: str, made: str) -> str:
     """The page with what stands between the marks replaced."""
     before, rest = text.split(begin)
-    return f"{before}{begin}{made}{END}{rest.split(END)[1]}"
+    return f"{before}{begin}{made}{END}{rest.split(END, 1)[1]}"
 
 
 def write_or_check(path: Path, page: Callable[[str], str], arguments: list[str]) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Unpack
 
-from gpuga.context import Progress
+from gpuga.backends import chosen_for
 from gpuga.errors import GpugaError, Infeasible
 from gpuga.methods import COMPARED, method_names
-from gpuga.protect import protect
+from gpuga.protect import RunOptions, protect
 from gpuga.protection import relative_gap
 from gpuga.result import Protection
 from gpuga.table.table import Table
@@ -42,32 +43,19 @@ class Comparison:
 def compare(
     table: Table,
     methods: Sequence[str] = COMPARED,
-    *,
-    seconds: float | None = None,
-    seed: int = 0,
-    strict: bool = False,
-    whole: str = "auto",
-    level_zero: str = "exact",
-    progress: Progress | None = None,
+    **run: Unpack[RunOptions],
 ) -> Comparison:
     """Run each method with the same seed and time limit, and measure all of them against the best lower bound.
 
+    Further arguments are those of `protect`: `seconds`, `seed`, `strict`, `whole`, `device` and others.
+
     A method that fails does not stop the others; a table for which no safe pattern exists raises `Infeasible`.
     """
+    chosen_for(run.get("backend", "auto"), run.get("device"))  # a back end that is not there is no method's fault
     entries = []
     for name in method_names(methods):
         try:
-            found = protect(
-                table,
-                name,
-                seed=seed,
-                seconds=seconds,
-                strict=strict,
-                whole=whole,
-                level_zero=level_zero,
-                progress=progress,
-            )
-            entries.append(Entry(name, found))
+            entries.append(Entry(name, protect(table, name, **run)))
         except Infeasible:
             raise
         except GpugaError as fault:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from gpuga.anytime import in_time
-from gpuga.backends import chosen_backend
+from gpuga.backends import chosen_for, device_used
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.declared import Parameters
 from gpuga.errors import InputError, printable
+from gpuga.kernels.backend import kind_of
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, answered, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
@@ -40,6 +41,7 @@ class RunOptions(SafetyOptions, total=False):
     """What a user may say of a run, whatever its method; meanings and defaults stand in `Settings`."""
 
     backend: str
+    device: int | None
     lp: str
     seed: int
     seconds: float | None
@@ -53,12 +55,15 @@ class RunOptions(SafetyOptions, total=False):
 class Settings(Asked):
     """What is asked of a run, besides what safety means: back end, LP solver, random seed, time limit in seconds.
 
+    `device` is the number of a CUDA device and asks for the back end cuda. The back end auto takes a device where one
+    works and population times cells is at least `gpuga.kernels.backend.LEAST_WORK`.
     Of an evolutionary method, `operators` replaces operators of its DEAP toolbox by name, and `on_generation` is called
     with the evolution after every generation. `progress` is told how far the work is; a `clock` that is running already
     takes the place of `seconds`.
     """
 
     backend: str = "auto"
+    device: int | None = None
     lp: str = "auto"
     seed: int = 0
     seconds: float | None = None
@@ -83,8 +88,8 @@ def protect(
     Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. With `proof` the
     audit keeps a witness for every protection requirement; `start` are patterns to start from. The method's own
     parameters are given by name in `options`, or as an object of its class in `gpuga.parameters`. Further arguments
-    are `backend`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress` and `clock` (see `Settings`), and
-    `strict`, `protect_secondary`, `whole` and `level_zero` (see `gpuga.table.attacker_model.Asked`).
+    are `backend`, `device`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress` and `clock` (see
+    `Settings`), and `strict`, `protect_secondary`, `whole` and `level_zero` (see `gpuga.table.attacker_model.Asked`).
     """
     asked, chosen = Settings(**run), find_method(method)
     parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
@@ -96,10 +101,10 @@ def protect(
         table.check_pattern(pattern)
     search = chosen.load(parameters)
     judged, model = as_judged(table, asked)
-    backend = chosen_backend(asked.backend).name
+    backend = chosen_for(asked.backend, asked.device, parameters.values().get("population", 1) * len(table))
     solver = resolved_solver(asked.lp, wanted)
     context = Context(
-        backend=backend,
+        backend=backend.name,
         lp=solver.name,
         solver=solver,
         seed=asked.seed,
@@ -121,7 +126,9 @@ def protect(
         suppressed=answer.suppressed,
         audit=verdict,
         method=method,
-        backend=backend,
+        backend=kind_of(backend.name),
+        backend_why=backend.why,
+        device=device_used(backend.name),
         lp=_who_solved(solver),
         seed=asked.seed,
         repaired=answer.repaired,

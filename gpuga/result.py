@@ -35,6 +35,8 @@ class Protection:
     model: AttackerModel = field(default_factory=AttackerModel)
     level_zero: str = "exact"
     parameters: Parameters = field(default_factory=Parameters)
+    backend_why: str = ""  # why this back end was taken
+    device: str | None = None  # the CUDA device that worked, where one did
 
     def proof_content(self, path: str | Path) -> bytes:
         """The proof as a file for `path`; `protect` must have been asked for one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from .layout import (
     Bools,
@@ -91,20 +91,72 @@ class Backend(Protocol):
 _BACKENDS = {"numpy": "numpy_backend", "cpu": "cpu_backend", "cuda": "cuda_backend"}
 
 
+LEAST_WORK = 1 << 20
+"""Patterns at once times cells from which `auto` takes a device.
+
+A generation is some 30 launches, and one warp works on one pattern: with less to do, most of a device waits and the
+launches take longer than the work does on one core. The figure is reasoned, not measured.
+"""
+
+
+class Choice(NamedTuple):
+    """A back end, or device N as `cuda:N`, and why it was taken."""
+
+    name: str
+    why: str
+
+
+def choose(name: str = "auto", device: int | None = None, work: int | None = None) -> Choice:
+    """Which back end a name stands for here, for `work` cells of all patterns at once (None: enough for a device).
+
+    Naming a device asks for CUDA. Raises `BackendUnavailable` when what is asked for cannot work here.
+    """
+    if device is not None:
+        if name not in ("auto", "cuda"):
+            raise BackendUnavailable(f"the back end {name} uses no CUDA device: leave the device out, or take cuda")
+        chosen = Choice(f"cuda:{device}", f"device {device} was asked for")
+    elif name == "auto":
+        chosen = _by_size(work)
+    else:
+        chosen = Choice(name, "it was asked for")
+    if kind_of(chosen.name) not in _BACKENDS:
+        raise BackendUnavailable(f"there is no back end called {name!r}; choose auto, {', '.join(_BACKENDS)}")
+    reason = unavailable_reason(chosen.name)
+    if reason is not None:
+        raise BackendUnavailable(reason)
+    return chosen
+
+
+def _by_size(work: int | None) -> Choice:
+    """A device where one works and there is enough to do, else the CPU."""
+    lacking = unavailable_reason("cuda")
+    if lacking is not None:
+        return Choice("cpu", lacking)
+    if work is not None and work < LEAST_WORK:
+        return Choice("cpu", f"{work:,} cells of all patterns at once are below {LEAST_WORK:,}, too few for a device")
+    return Choice("cuda", "a device works here, and there is enough to do")
+
+
+def kind_of(name: str) -> str:
+    """The back end of a name such as `cuda:1`."""
+    return "cuda" if device_of(name) is not None else name
+
+
+def device_of(name: str) -> int | None:
+    """The device of a name such as `cuda:1`; None where none is named."""
+    kind, _, number = name.partition(":")
+    return int(number) if kind == "cuda" and number.isdecimal() else None
+
+
 def get_backend(name: str = "auto") -> Backend:
-    """The back end of that name; `auto` takes CUDA where a device works, else the CPU.
+    """The back end of that name; `cuda:1` is CUDA on device 1, `auto` is CUDA where a device works, else the CPU.
 
     Raises `BackendUnavailable` when the one asked for cannot work here.
     """
-    if name == "auto":
-        name = "cuda" if unavailable_reason("cuda") is None else "cpu"
-    if name not in _BACKENDS:
-        raise BackendUnavailable(f"there is no back end called {name!r}; choose auto, {', '.join(_BACKENDS)}")
-    reason = unavailable_reason(name)
-    if reason is not None:
-        raise BackendUnavailable(reason)
-    module = importlib.import_module(f".{_BACKENDS[name]}", __package__)
-    made: Backend = module.create()
+    chosen = choose(name).name
+    module = importlib.import_module(f".{_BACKENDS[kind_of(chosen)]}", __package__)
+    device = device_of(chosen)
+    made: Backend = module.create() if device is None else module.create(device)
     return made
 
 
@@ -115,11 +167,12 @@ def available_backends() -> dict[str, str | None]:
 
 def unavailable_reason(name: str) -> str | None:
     """Why a back end cannot work here, or None; asks for a device without making a CUDA context."""
-    if name != "cuda":
+    if kind_of(name) != "cuda":
         return None
-    from .probe import cuda_problem
+    from .probe import cuda_problem, device_problem
 
-    return cuda_problem()
+    device = device_of(name)
+    return cuda_problem() or (None if device is None else device_problem(device))
 
 
 class BackendUnavailable(RuntimeError):

@@ -288,7 +288,7 @@ def _box_bytes(grid: Grid) -> int:
     return 12 * room.options + 5 * room.box + 8 * room.rows * (int(grid.size[-1]) + 1) + 48 * (grid.axes + 1)
 
 
-def create() -> CudaBackend:
-    """The CUDA back end on the current device, or on numba's simulator where that is switched on."""
-    machine = this_machine()
+def create(device: int | None = None) -> CudaBackend:
+    """The CUDA back end on a device (None: the current one), or on numba's simulator where that is switched on."""
+    machine = this_machine(device)
     return CudaBackend(machine.xp, machine.free, slots=256 if simulated() else SLOTS)

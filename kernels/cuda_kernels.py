@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -377,6 +377,29 @@ def kernel_cache(function: Callable[..., None]) -> Any:
             return (*super()._index_key(signature, codegen), made_from(function))
 
     return KernelCache(function)
+
+
+class Resources(NamedTuple):
+    """What a compiled kernel takes of a device: registers per thread, shared bytes and blocks per multiprocessor."""
+
+    registers: int
+    shared: int
+    blocks: int
+
+
+def resources(name: str) -> Resources | None:
+    """What the driver says of a kernel that this process has launched; None of others, and in the simulator."""
+    variants = {} if simulated() else compiled(name).overloads
+    for variant in variants.values():
+        multiprocessors = cuda.get_current_device().MULTIPROCESSOR_COUNT
+        blocks = variant.max_cooperative_grid_blocks(KERNELS[name][2]) // multiprocessors
+        return Resources(variant.regs_per_thread, variant.shared_mem_per_block, blocks)
+    return None
+
+
+def select_device(number: int) -> None:
+    """Let the calling thread launch on a device."""
+    cuda.select_device(number)
 
 
 OUT_OF_MEMORY = 2

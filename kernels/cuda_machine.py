@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .cuda_kernels import launch, ready
+from .cuda_kernels import launch, ready, select_device
 from .probe import simulated
 
 
@@ -17,19 +17,28 @@ from .probe import simulated
 class Machine:
     """The array module `xp`, how many bytes of memory are free, how a kernel is launched by name on some blocks.
 
-    `ready` turns a record that is passed again and again into what launches take at once.
+    `ready` turns a record that is passed again and again into what launches take at once; `wait` returns when all that
+    was launched is done.
     """
 
     xp: Any
     free: Callable[[], int]
     launch: Callable[..., None] = launch
     ready: Callable[[Any], Any] = ready
+    wait: Callable[[], None] = lambda: None
 
 
-def this_machine() -> Machine:
-    """The current device, or the simulator where that is switched on."""
+def this_machine(device: int | None = None) -> Machine:
+    """A device (None: the current one), from now on that of the calling thread; or the simulator, where it is on."""
     if simulated():
         return Machine(np, lambda: 2**30)
     cupy = importlib.import_module("cupy")
+    if device is not None:
+        select_device(device)
+        cupy.cuda.Device(device).use()
     pool = cupy.get_default_memory_pool()
-    return Machine(cupy, lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()))
+    return Machine(
+        cupy,
+        lambda: int(cupy.cuda.Device().mem_info[0] + pool.free_bytes()),
+        wait=lambda: cupy.cuda.Device().synchronize(),
+    )

@@ -118,3 +118,16 @@ def _problem(driver: Driver, numba_cuda: Package, cupy: Package) -> str | None:
 def cuda_problem() -> str | None:
     """Why the `cuda` back end cannot work here, or None."""
     return probe_cuda().problem
+
+
+def device_problem(number: int, library: str = _DRIVER_LIBRARY) -> str | None:
+    """Why there is no device of that number here, or None; the simulator is device 0."""
+    count = 1 if simulated() else len(probe_driver(library).devices)
+    if 0 <= number < count:
+        return None
+    return f"there is no CUDA device {number}: this machine has {'device 0' if count == 1 else f'0 to {count - 1}'}"
+
+
+def device_name(number: int, library: str = _DRIVER_LIBRARY) -> str:
+    """A device for people: its number and what it is."""
+    return f"{number} (simulator)" if simulated() else f"{number} ({probe_driver(library).devices[number].name})"

@@ -8,6 +8,7 @@ import click
 
 from gpuga.cli.options import (
     attacker_options,
+    device_option,
     files_read,
     json_option,
     quiet_option,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--methods", default=",".join(COMPARED), show_default=True, metavar="A,B,C", help="Methods to compare.")
 @time_limit("Time limit for each method")
 @seed_option
+@device_option
 @attacker_options
 @json_option
 @quiet_option
@@ -35,10 +37,10 @@ def compare(
     reading: dict[str, Any],
     methods: str,
     seconds: float | None,
-    seed: int,
     attacker: AttackerOptions,
     json_path: str | None,
     quiet: bool,
+    **run: Any,
 ) -> None:
     """Run several methods on TABLE and compare cost, gap to the best lower bound, time and safety.
 
@@ -57,7 +59,7 @@ def compare(
         click.echo(heading(source.table, attacker))
     ready_to_compile(quiet)
     with progress_on_terminal(quiet) as progress:
-        comparison = gpuga.compare(source.table, names, seconds=seconds, seed=seed, progress=progress, **attacker)
+        comparison = gpuga.compare(source.table, names, seconds=seconds, progress=progress, **run, **attacker)
     rows = _rows(comparison)
     if json_path:
         write_json(json_path, {"schema": 1, "lower_bound": _bound(comparison), "methods": rows})

@@ -81,13 +81,14 @@ def protect(
     quiet: bool,
     seconds: float | None,
     backend: str,
-    seed: int,
+    device: int | None,
     **wanted: Any,
 ) -> None:
     """Recode and suppress values in FILE until no combination of identifying fields is rare.
 
     Ctrl-C stops the search with the best protection so far; while FILE is being read it aborts the run.
     """
+    from gpuga.backends import chosen_for
     from gpuga.cli.microdata_options import protect_parameters
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal
@@ -99,6 +100,8 @@ def protect(
 
     rules = [rule.partition("=")[2] for rule in wanted["recode"]]
     rules = [rule.partition(":")[2] for rule in rules if rule.startswith(("hrc:", "file:"))]
+    name = backend if device is None else chosen_for(backend, device).name
+    seed = wanted.pop("seed")
     check_places({"FILE": file, "--recode": rules}, {"--out": out, "--json": json_path})
     parameters, clock = protect_parameters(**wanted), Clock(seconds)
     with (
@@ -107,7 +110,7 @@ def protect(
         opened(file, parameters, progress) as source,
         ending_on_interrupt(clock, "the best protection so far"),
     ):
-        context = Context(backend=backend, seed=seed, clock=clock, progress=progress)
+        context = Context(backend=name, seed=seed, clock=clock, progress=progress)
         protection = protect_records(source.problem, parameters, context)
         progress.stage("write")
         content = protection.account()

@@ -196,15 +196,22 @@ seed_option = click.option(
 )
 
 
+device_option = click.option(
+    "--device", type=click.IntRange(min=0), metavar="N", help="CUDA device to use, by number; implies --backend cuda."
+)
+verbose_option = click.option("--verbose", "-v", is_flag=True, help="Also say why the back end was chosen.")
+
+
 def backend_option(work: str) -> Callable[[Command], Command]:
-    """The option --backend, described by the work that is done there."""
-    return click.option(
+    """The options --backend, described by the work that is done there, and --device."""
+    backend = click.option(
         "--backend",
         type=click.Choice(["auto", "cuda", "cpu", "numpy"]),
         default="auto",
         show_default=True,
-        help=f"Back end that {work}.",
+        help=f"Back end that {work}; auto: cuda where a device works and the work is large enough for it, else cpu.",
     )
+    return lambda command: backend(device_option(command))
 
 
 _ATTACKER = (

@@ -19,6 +19,7 @@ from gpuga.cli.options import (
     seconds_option,
     seed_option,
     table_options,
+    verbose_option,
 )
 from gpuga.methods import DEFAULT
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 @click.option("--proof", type=click.Path(), metavar="FILE", help="Write a proof of safety, which gpuga verify checks.")
 @json_option
 @quiet_option
+@verbose_option
 def protect(
     reading: dict[str, Any],
     out: str,
@@ -60,6 +62,7 @@ def protect(
     proof: str | None,
     json_path: str | None,
     quiet: bool,
+    verbose: bool,
     **given: Any,
 ) -> None:
     """Find a safe suppression pattern for TABLE and write it to PATTERN.
@@ -108,6 +111,8 @@ def protect(
         if proof and protection.audit.proof is not None:
             results.append((proof, protection.proof_content(proof)))
         write_together(results)
+    if verbose:
+        click.echo(f"back end {protection.backend}: {protection.backend_why}", err=True)
     if not quiet:
         click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
@@ -130,7 +135,7 @@ def _start(source: Source, path: str) -> Mask:
     return pattern
 
 
-_COMMON = ("method", "backend", "lp", "seed", "protect_secondary")
+_COMMON = ("method", "backend", "device", "lp", "seed", "protect_secondary")
 
 
 def _arguments(given: dict[str, Any]) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def summary(protection: Protection) -> dict[str, Any]:
         "sensitive": len(table.sensitive),
         "method": protection.method,
         "backend": protection.backend,
+        "device": protection.device,
         "lp": protection.lp,
         "seed": protection.seed,
         "parameters": protection.parameters.values(),
@@ -134,10 +135,11 @@ def protection_lines(protection: Protection) -> list[str]:
         least = table.shown_cost(protection.bound.lower_bound)
         cost += f", gap {100 * protection.gap:.2f} %, lower bound {least:,}"
     repaired = f", {protection.repaired} repaired" if protection.repaired else ""
+    backend = protection.backend + (f" on device {protection.device}" if protection.device else "")
     return [
         f"{protection.method}: {protection.secondary} secondary suppressions, {cost}",
         f"safe: the exact audit checked all {protection.audit.audited} sensitive cells{repaired}",
-        f"{protection.seconds:.2f} s, back end {protection.backend}, LP solver {protection.lp}, seed {protection.seed}",
+        f"{protection.seconds:.2f} s, back end {backend}, LP solver {protection.lp}, seed {protection.seed}",
     ]
 
 

@@ -9,6 +9,7 @@ from gpuga.context import Context
 from gpuga.evolution.breeding import Kernels
 from gpuga.evolution.general_kernels import GeneralKernels
 from gpuga.evolution.two_way_kernels import TwoWayKernels
+from gpuga.kernels.backend import device_of
 from gpuga.problem.problem import TableProblem
 from gpuga.problem.two_way import TwoWayProblem
 
@@ -25,6 +26,7 @@ def kernels_of(problem: TableProblem, context: Context, threads: int | None = No
     threads = threads or max(1, get_num_threads() - 1)
     if chosen_backend(context.backend).name == "cuda":
         from gpuga.evolution.two_way_device import TwoWayDeviceKernels  # imports CUDA
+        from gpuga.kernels.cuda_machine import this_machine
 
-        return TwoWayDeviceKernels(problem, threads)
+        return TwoWayDeviceKernels(problem, threads, this_machine(device_of(context.backend)))
     return TwoWayKernels(problem, threads)

@@ -16,6 +16,7 @@ import numpy as np
 from deap import base
 from numpy.typing import NDArray
 
+from gpuga.backends import device_used
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
@@ -29,6 +30,7 @@ from gpuga.evolution.replacement import find_replacement
 from gpuga.evolution.selection import find_selection
 from gpuga.evolution.stopping import Stop
 from gpuga.heuristics.first import first_pattern
+from gpuga.kernels.backend import kind_of
 from gpuga.kernels.random import Stream
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.general import GeneralProblem
@@ -266,6 +268,8 @@ class Run:
         run = self.evolution
         figures = {
             "fingerprint": checkpoint.fingerprint(self.problem.table, self.settings),
+            "backend": kind_of(self.context.backend),
+            "device": device_used(self.context.backend),
             "generation": run.generation,
             "children": self.breeder.children,
             "position": self.breeder.stream.position,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuga.backends import chosen_backend
+from gpuga.backends import chosen_backend, chosen_for
 from gpuga.context import Clock, Context, Progress
 from gpuga.errors import GpugaError
 from gpuga.microdata.problem import Problem, Recoding
@@ -142,12 +142,14 @@ def protect_records(
     clock, limit = context.clock, _limit(problem, parameters)
     before = clock.spent()
     context.progress.stage("search", total=limit)
+    # a batch is all neighbours of a recoding, each counted over all records
+    backend = chosen_for(context.backend, None, sum(problem.choices) * len(problem.codes))
     evaluator = RecodingEvaluator(
         problem,
         evaluations=limit,
         clock=clock,
         exact=parameters.exact,
-        backend=chosen_backend(context.backend),
+        backend=chosen_backend(backend.name),
         progress=context.progress,
     )
     took = clock.spent() - before

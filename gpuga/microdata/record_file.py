@@ -43,7 +43,7 @@ def protect_file(
     progress: Progress | None = None,
     clock: Clock | None = None,
 ) -> MicrodataProtection:
-    """Protect a microdata file and write the result, whole or not at all."""
+    """Protect a microdata file and write the result, whole or not at all; the back end `cuda:1` is CUDA on device 1."""
     context = Context(backend=backend, seed=seed, clock=clock or Clock(seconds), progress=progress or Silent())
     check_writable(out)
     with opened(path, parameters, context.progress) as file:

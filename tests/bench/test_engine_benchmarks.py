@@ -36,14 +36,14 @@ def test_a_contest_has_a_row_per_method_and_goes_on_where_it_was(tiny: str, tmp_
 
 def test_a_method_that_cannot_do_a_table_has_no_cost() -> None:
     solid = Kind("solid", lambda seed: smith3d((4, 4, 3), 0.05, 0.0, seed), 1.0)
-    row = contest._row(solid, 1, "castro", 1.0)
+    row = contest.row_of(solid, 1, "castro", 1.0)
     assert row["cost"] is None
     assert "two-way" in row["note"]
     assert "no pattern" in contest.summary(solid, [row])
 
 
 def test_an_ingredient_is_left_out_by_its_name() -> None:
-    row = contest._row(TINY, 1, "circuits-components", 1.0)
+    row = contest.row_of(TINY, 1, "circuits-components", 1.0)
     assert row["cost"] > 0
 
 

@@ -115,7 +115,8 @@ def test_no_value_of_a_cell_is_in_a_checkpoint(plane: Table, tmp_path: Path) -> 
     protect(plane, tmp_path)
     figures, arrays = checkpoint.read(max(tmp_path.iterdir()).read_bytes())
     hidden = set(plane.value[plane.primary].tolist()) - set(range(len(plane)))
-    assert set(figures) == {"fingerprint", "generation", "children", "position", "since", "heard", "priced_at"}
+    counts = {"generation", "children", "position", "since", "heard", "priced_at"}
+    assert set(figures) == {"fingerprint", "backend", "device", *counts}
     for name, array in arrays.items():
         if name != "lower":
             assert not hidden & set(np.asarray(array, np.int64).ravel().tolist()), name

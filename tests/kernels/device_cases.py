@@ -17,9 +17,10 @@ from gpuga.kernels.layout import Patterns, pack, plane_lines, unpack
 from gpuga.kernels.two_way import TwoWayCpu
 from gpuga.kernels.two_way_cuda import TwoWayCuda
 
-from .planes import seeds, styles, wide_plane
+from .instances import PlaneCase
+from .planes import seeds, styles, tight_plane, wide_plane
 
-REQUIREMENTS = (1, 63, 64, 65, 130)
+REQUIREMENTS = (1, 63, 64, 65, 130, 400)
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,11 @@ class Pair:
 def make_pair(machine: Machine, requirements: int, seed: int, count: int = 5) -> Pair:
     """A random table with so many requirements and some random patterns of it, prices and a core."""
     rng = np.random.default_rng([seed, requirements])
-    case = wide_plane(rng, requirements)
+    return pair_of(machine, wide_plane(rng, requirements, max(count, 6)), rng, count)
+
+
+def pair_of(machine: Machine, case: PlaneCase, rng: np.random.Generator, count: int) -> Pair:
+    """A table on the CPU and on a device, with the first of its patterns, random prices and a random core."""
     candidate = ~case.primary & (rng.random(case.plane.cells) < 0.9)
     host = TwoWayCpu(case.plane, case.tasks, case.weights, case.primary, candidate, 1)
     rows, columns = case.plane.rows, case.columns
@@ -73,6 +78,33 @@ def check_decode(pair: Pair) -> None:
     (found, safe), (expected, wanted) = pair.device.decode(*given), pair.host.decode(*given)
     same(safe, wanted)
     same_bits(found, expected)
+
+
+def tight_pair(pair: Pair, over: int) -> Pair:
+    """A table on the same device whose requirements ask for all that can flow, and one for `over` more."""
+    assert pair.device.device is not None
+    return pair_of(pair.device.device, tight_plane(pair.rng, over), pair.rng, 6)
+
+
+def check_tight_flows(pair: Pair) -> None:
+    """All that can flow is enough, one unit more is too much, and a thinner pattern is as good as the CPU says."""
+    for over in (0, 1):
+        tight = tight_pair(pair, over)
+        verdicts = tight.device.safe(tight.patterns)
+        assert verdicts[0] == (over == 0)
+        same(verdicts, tight.host.safe(tight.patterns))
+
+
+def check_tight_decode(pair: Pair) -> None:
+    """A pattern in which all that is asked can flow is complete; one in which a unit lacks needs further cells."""
+    for over in (0, 1):
+        tight = tight_pair(pair, over)
+        first = tight.patterns.take(np.zeros(4, np.int64))
+        given = (first, first, first, seeds(tight.rng, 4), styles(tight.rng, 4), np.zeros(4, np.int32))
+        (found, safe), (expected, wanted) = tight.device.decode(*given), tight.host.decode(*given)
+        same(safe, wanted)
+        same_bits(found, expected)
+        assert ((found.unpacked() == unpack(first)).all(1) & safe).tolist() == [over == 0] * 4
 
 
 def check_clean(pair: Pair) -> None:
@@ -108,7 +140,7 @@ def check_digests(pair: Pair) -> None:
 
 
 def check_nearest(pair: Pair) -> None:
-    others = pair.patterns.take(np.array([0, 2, 2]))
+    others = pair.patterns.take(np.array([0, 2, 2]) % pair.count)
     same(pair.device.nearest(pair.patterns, others), pair.crossing.nearest(pair.patterns, others))
 
 
@@ -116,11 +148,11 @@ def check_patterns(pair: Pair) -> None:
     """Packing, taking some and joining, neighbours and others, none at all."""
     flags = unpack(pair.patterns)
     held = pair.device.pack(flags)
-    places = np.array([3, 1, 1, 0])
+    places, neighbours = np.array([3, 1, 1, 0]) % pair.count, np.array([1, 2]) % pair.count
     taken, none = held.take(places), held.take(np.zeros(0, np.int64))
     forced = unpack(Patterns(pair.host.ground.forced[None], pair.patterns.columns))
     same(taken.unpacked(), (flags | forced)[places])
-    same(held.take(np.array([1, 2])).joined([none, taken]).unpacked(), (flags | forced)[[1, 2, *places]])
+    same(held.take(neighbours).joined([none, taken]).unpacked(), (flags | forced)[[*neighbours, *places]])
     same(pair.device.nothing(3).unpacked(), np.repeat(forced, 3, axis=0))
     assert len(pair.device.safe(none)) == len(pair.device.costs(none)) == 0
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.kernels import INFINITE, Plane, Tasks
+from gpuga.kernels.layout import FlowTasks, plane_lines
 from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 
 from .instances import PlaneCase, random_plane
@@ -20,7 +21,7 @@ def styles(rng: np.random.Generator, count: int) -> NDArray[np.int32]:
     return (rng.integers(0, BLUR + SINGLE + BY_CAPACITY + 1, count) + order).astype(np.int32)
 
 
-def wide_plane(rng: np.random.Generator, tasks: int) -> PlaneCase:
+def wide_plane(rng: np.random.Generator, tasks: int, count: int = 6) -> PlaneCase:
     """A plane with so many requirements: capacities of zero one way, without bound, needs of zero."""
     rows, columns = int(rng.integers(4, 12)), int(rng.integers(20, 70))
     case = random_plane(rng, (rows, columns), count=0)
@@ -33,7 +34,41 @@ def wide_plane(rng: np.random.Generator, tasks: int) -> PlaneCase:
     asked = Tasks.of(cell, rng.choice([1, -1], tasks), need)
     primary = np.zeros(up.size, np.bool_)
     primary[cell] = True
-    patterns = (rng.random((6, up.size)) < rng.uniform(0.05, 0.6, (6, 1))) | primary
+    patterns = (rng.random((count, up.size)) < rng.uniform(0.05, 0.6, (count, 1))) | primary
     return PlaneCase(
         up, down, Plane.of(up, down), case.lines, asked, patterns, case.weights, primary, np.zeros((0, 2), np.int32)
     )
+
+
+GADGET = ((0, 1, 0), (1, 1, 1), (1, 0, 0), (2, 1, 1), (2, 3, 0), (4, 3, 1), (4, 0, 0), (0, 2, 0), (3, 2, 1), (3, 4, 0),
+          (1, 4, 1))  # fmt: skip
+"""Arcs (row, column, side) from row 0 to column 0: the shortest path, over column 1 and row 1, is in the way of two."""
+
+
+def tight_plane(rng: np.random.Generator, over: int) -> PlaneCase:
+    """A requirement that asks for all that can flow in the first pattern, and for `over` more.
+
+    The first path that a search finds blocks two others, which fit only if it is taken back in part: whoever forgets to
+    use room up finds too much, whoever forgets to give it back too little. Further patterns lack a cell.
+    """
+    copies, room = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    rows, columns = 4 * copies + 2, 4 * copies + 2
+    row, column = rng.permutation(rows), rng.permutation(columns)
+    capacity = np.full((2, rows, columns), room)
+    pattern = np.zeros((rows, columns), np.bool_)
+    for copy in range(copies):
+        for i, j, side in GADGET:
+            at = row[i and i + 4 * copy], column[j and j + 4 * copy]
+            pattern[at], capacity[1 - side][at] = True, 0
+    own = row[0], column[0]
+    capacity[:, own[0], own[1]] = 1000
+    pattern[own] = True
+    plane, cell = Plane(*capacity), int(own[0] * columns + own[1])
+    way = next(way for way in (1, -1) if not FlowTasks.of(plane, Tasks.of([cell], [way], [1])).upward[0])
+    tasks = Tasks.of([cell], [way], [2 * copies * room + over])
+    primary = np.arange(rows * columns) == cell
+    patterns = np.repeat(pattern.reshape(1, -1), 6, axis=0)
+    patterns[np.arange(1, 6), rng.choice(np.flatnonzero(patterns[0] & ~primary), 5)] = False
+    weights = rng.integers(1, 9, rows * columns)
+    lines, pairs = plane_lines(rows, columns), np.zeros((0, 2), np.int32)
+    return PlaneCase(capacity[0], capacity[1], plane, lines, tasks, patterns, weights, primary, pairs)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gpuga.kernels import get_backend
-from gpuga.kernels.backend import BackendUnavailable, available_backends
-from gpuga.kernels.probe import probe_cuda, probe_driver
+from gpuga.kernels.backend import LEAST_WORK, BackendUnavailable, available_backends, choose, device_of, kind_of
+from gpuga.kernels.probe import device_name, device_problem, probe_cuda, probe_driver
 from gpuga.lp.cuopt_probe import probe_cuopt
 
 DRIVER = r"""
@@ -89,3 +89,45 @@ def test_the_empty_cuopt_package_is_told_from_the_real_one(tmp_path: Path, solve
 def test_cuopt_that_is_not_there_comes_with_its_install_line() -> None:
     report = probe_cuopt(12)
     assert report.version is not None or report.install == 'pip install "gpuga[cuopt12]"'
+
+
+def test_a_device_is_found_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+    two = driver(tmp_path, devices=2)
+    assert [device_problem(number, two) for number in (0, 1)] == [None, None]
+    assert device_problem(2, two) == "there is no CUDA device 2: this machine has 0 to 1"
+    assert device_name(1, two) == "1 (Test Device)"
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    assert device_problem(0, "libnot-there.so") is None
+    assert device_problem(1, "libnot-there.so") == "there is no CUDA device 1: this machine has device 0"
+    assert device_name(0) == "0 (simulator)"
+
+
+def test_auto_takes_a_device_from_a_certain_size_of_the_work_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuga.kernels.probe.cuda_problem", lambda: None)
+    assert choose("auto", work=LEAST_WORK).name == choose("auto").name == "cuda"
+    small = choose("auto", work=LEAST_WORK - 1)
+    assert small.name == "cpu"
+    assert f"{LEAST_WORK - 1:,}" in small.why
+    assert choose("cuda", work=1).name == "cuda"
+
+
+def test_without_a_device_auto_is_the_cpu_whatever_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuga.kernels.probe.cuda_problem", lambda: "no device here")
+    assert choose("auto", work=1 << 40) == ("cpu", "no device here")
+    with pytest.raises(BackendUnavailable, match="no device here"):
+        choose("auto", device=0)
+
+
+def test_naming_a_device_asks_for_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuga.kernels.probe.cuda_problem", lambda: None)
+    monkeypatch.setattr("gpuga.kernels.probe.device_problem", lambda n: None if n < 2 else f"there is no device {n}")
+    assert choose("auto", device=1, work=1).name == choose("cuda", device=1).name == "cuda:1"
+    assert (kind_of("cuda:1"), device_of("cuda:1")) == ("cuda", 1)
+    assert (kind_of("cpu"), device_of("cpu"), device_of("cuda")) == ("cpu", None, None)
+    with pytest.raises(BackendUnavailable, match="there is no device 2"):
+        choose("auto", device=2)
+    with pytest.raises(BackendUnavailable, match="uses no CUDA device"):
+        choose("cpu", device=0)
+    with pytest.raises(BackendUnavailable, match="no back end called 'cpu:1'"):
+        choose("cpu:1")

@@ -67,6 +67,29 @@ def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
     assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
 
 
+POPULATION = """
+import sys
+from gpuga.kernels.cuda_machine import this_machine
+from tests.kernels.device_cases import DEVICE_CASES, make_pair
+
+for name, check in DEVICE_CASES.items():
+    check(make_pair(this_machine(), 5, 3, int(sys.argv[1])))
+    print("agrees:", name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("count", [1, pytest.param(300, marks=pytest.mark.slow)])
+def test_a_population_of_any_size_in_the_simulator_is_that_of_the_cpu(count: int) -> None:
+    from .device_cases import DEVICE_CASES
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", POPULATION, str(count)], env=environment, capture_output=True, text=True, timeout=900
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in DEVICE_CASES]
+
+
 RUN = """
 import sys
 import gpuga
@@ -74,9 +97,11 @@ from gpuga.table.generate import herrington
 
 table = herrington(9, 8, 0.06, 2)
 options = {"population": 12, "generations": 2, "without": ("prover",)}
-found = [gpuga.protect(table, sys.argv[1], backend=name, seed=3, options=options if sys.argv[1] == "circuits" else {
-    "population": 4, "generations": 2}) for name in ("cuda", "cpu")]
-print(found[0].backend, (found[0].suppressed == found[1].suppressed).all(), found[0].cost == found[1].cost)
+if sys.argv[1] != "circuits":
+    options = {"population": 4, "generations": 2}
+there = gpuga.protect(table, sys.argv[1], device=0, seed=3, options=options)
+here = gpuga.protect(table, sys.argv[1], backend="cpu", seed=3, options=options)
+print(there.backend, there.device, here.device, (there.suppressed == here.suppressed).all(), there.cost == here.cost)
 """
 
 
@@ -87,4 +112,4 @@ def test_a_whole_run_in_the_simulator_is_that_of_the_cpu(method: str) -> None:
         [sys.executable, "-c", RUN, method], env=environment, capture_output=True, text=True, timeout=600
     )
     assert run.returncode == 0, run.stderr[-3000:]
-    assert run.stdout.split() == ["cuda", "True", "True"]
+    assert run.stdout.split() == ["cuda", "0", "(simulator)", "None", "True", "True"]

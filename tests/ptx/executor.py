@@ -20,10 +20,11 @@ CACHE = Path(tempfile.gettempdir()) / f"gpuga-ptx-{os.getuid()}"
 
 
 class Module:
-    """One kernel, ready to run on the CPU."""
+    """One kernel, ready to run on the CPU; `counted` lets `counts` say what the latest launch did."""
 
-    def __init__(self, ptx: str) -> None:
-        self.kernel, source = translate(ptx)
+    def __init__(self, ptx: str, counted: bool = False) -> None:
+        self.kernel, source = translate(ptx, counted)
+        self.instructions = self.kernel.instructions
         runtime = (HERE / "runtime.c").read_text()
         digest = hashlib.sha256((source + runtime).encode()).hexdigest()[:24]
         library = CACHE / f"{digest}.so"
@@ -81,6 +82,11 @@ class Module:
         )  # fmt: skip
         if errors:
             raise PtxError(f"{errors} errors; first: {message.value.decode()}")
+
+    def counts(self) -> tuple[int, int]:
+        """Instructions that warps issued and bytes of global memory that threads moved in the latest launch."""
+        steps, moved = (ctypes.c_uint64.in_dll(self.library, name) for name in ("WARP_STEPS", "BYTES"))
+        return steps.value, moved.value
 
 
 def flatten(arguments: list[Any]) -> list[Any]:

@@ -5,7 +5,9 @@
  * random order between barriers, and with PREEMPT also yield after loads: a missing barrier or a plain += where an atomic
  * is needed then gives a wrong answer.  Not modelled: timing, memory weaker than sequential consistency.
  *
- * The generated part defines SHARED_BYTES and `static void kernel(Block *c, Thread *t)`.
+ * The generated part defines SHARED_BYTES and `static void kernel(Block *c, Thread *t)`. Where it defines COUNTED as well,
+ * WARP_STEPS are the instructions that warps issue (those of the thread of each warp that has most) and BYTES what
+ * all threads read and write in global memory.
  */
 #define _GNU_SOURCE
 #include <math.h>
@@ -24,7 +26,7 @@ typedef __int128 s128;
 enum { RUNNING, AT_BARRIER, DONE };
 enum { STACK_BYTES = 1 << 17 };
 
-typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; } Thread;
+typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; uint64_t steps, bytes; } Thread;
 typedef struct {
     ucontext_t scheduler; Thread *threads; int count; char *shared; uint32_t ctaid, ntid, nctaid; const char *params;
 } Block;
@@ -33,6 +35,7 @@ typedef struct { uint64_t low, high; } Range;
 static Range *BUFFERS;
 static int BUFFER_COUNT, PREEMPT_RATE, LOCK;
 static long ERRORS;
+uint64_t WARP_STEPS, BYTES;
 static char MESSAGE[300], NOWHERE[64];
 
 static void fail(Thread *t, Block *c, const char *what, uint64_t address, int bytes, int line) {
@@ -42,6 +45,9 @@ static void fail(Thread *t, Block *c, const char *what, uint64_t address, int by
 }
 
 static inline void *global_at(Thread *t, Block *c, uint64_t address, int bytes, int line) {
+#ifdef COUNTED
+    t->bytes += bytes;
+#endif
     for (int i = 0; i < BUFFER_COUNT; i++)
         if (address >= BUFFERS[i].low && address + bytes <= BUFFERS[i].high) {
             if (address % bytes) fail(t, c, "misaligned global access", address, bytes, line);
@@ -94,6 +100,7 @@ static void start_threads(Block *c, uint32_t seed) {
         t->tid = i;
         t->random = seed * 747796405u + c->ctaid * 2891336453u + i * 277803737u;
         t->state = RUNNING;
+        t->steps = t->bytes = 0;
         getcontext(&t->context);
         t->context.uc_stack.ss_sp = t->stack;
         t->context.uc_stack.ss_size = STACK_BYTES;
@@ -121,9 +128,24 @@ static void run_block(Block *c, const int *order) {
     }
 }
 
+static void count(Block *c) {
+    uint64_t steps = 0, bytes = 0;
+    for (int first = 0; first < c->count; first += 32) {
+        uint64_t most = 0;
+        for (int i = first; i < c->count && i < first + 32; i++) {
+            if (c->threads[i].steps > most) most = c->threads[i].steps;
+            bytes += c->threads[i].bytes;
+        }
+        steps += most;
+    }
+    __atomic_fetch_add(&WARP_STEPS, steps, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&BYTES, bytes, __ATOMIC_RELAXED);
+}
+
 int launch(const char *params, uint32_t grid, uint32_t block, Range *buffers, int buffer_count, int how, uint32_t seed,
            int preempt, int cpus, char *message, int room) {
     BUFFERS = buffers; BUFFER_COUNT = buffer_count; PREEMPT_RATE = preempt; ERRORS = 0; MESSAGE[0] = 0;
+    WARP_STEPS = BYTES = 0;
 #pragma omp parallel num_threads(cpus)
     {
         Block c = {.count = block, .ntid = block, .nctaid = grid, .params = params};
@@ -138,6 +160,7 @@ int launch(const char *params, uint32_t grid, uint32_t block, Range *buffers, in
             order_threads(order, block, how, seed * 2654435761u + b);
             start_threads(&c, seed);
             run_block(&c, order);
+            count(&c);
         }
         for (uint32_t i = 0; i < block; i++) free(c.threads[i].stack);
         free(c.threads); free(c.shared); free(order);

@@ -52,6 +52,7 @@ class Kernel:
     body: str
     first_line: int
     registers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    instructions: int = 0
 
     @property
     def parameter_bytes(self) -> int:
@@ -352,8 +353,8 @@ def declare(kernel: Kernel, kind: str, names: str) -> None:
             kernel.registers[register] = ("R" + re.sub(r"\W", "_", register.lstrip("%")), kind)
 
 
-def translate(ptx: str) -> tuple[Kernel, str]:
-    """The parsed kernel and the C source that executes it (to be put behind the runtime)."""
+def translate(ptx: str, counted: bool = False) -> tuple[Kernel, str]:
+    """The parsed kernel and the C source that executes it, and counts instructions and bytes where that is asked."""
     kernel = parse(ptx)
     translator, code = Translator(kernel), []
     for match in re.finditer(r"([^;{}:]*?(?:\{[^{};]*\}[^;{}]*?)*);|([\w$]+):", kernel.body):
@@ -368,10 +369,11 @@ def translate(ptx: str) -> tuple[Kernel, str]:
             if statement.split()[0] not in (*IGNORED, ".shared"):
                 raise PtxError(f"PTX line {line}: directive {statement[:60]}")
         elif statement:
-            code.append(translator.instruction(line, statement))
+            kernel.instructions += 1
+            code.append(("t->steps++; " if counted else "") + translator.instruction(line, statement))
     body = "\n".join(code)
     used = set(re.findall(r"\bR\w+", body))
     registers = [f"{C_TYPES[kind]} {name} = 0;" for name, kind in kernel.registers.values() if name in used]
-    head = f"#define SHARED_BYTES {max(16, kernel.shared_bytes)}\n"
+    head = f"#define SHARED_BYTES {max(16, kernel.shared_bytes)}\n" + ("#define COUNTED\n" if counted else "")
     tail = "static void kernel(Block *c, Thread *t) {\n" + "\n".join(registers) + f"\n{body}\nreturn;\n}}\n"
     return kernel, f'{head}#include "runtime.c"\n{tail}'
