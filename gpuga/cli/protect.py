@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -89,9 +90,10 @@ def protect(
     arguments["options"] |= wishes.options()
     parameters, _ = chosen_parameters(find_method(arguments["method"]), arguments["options"], start=start)
     files = parameters.values(["file"])
-    outputs = {"--json": json_path, "--log": files.get("log"), "--proof": proof}
+    outputs = _patterns(out, wishes.front, parameters)
+    outputs |= {"--json": json_path, "--log": files.get("log"), "--proof": proof}
     inputs = files_read(reading) | {"--start": start, "--like": wishes.like or ()}
-    check_places(inputs, outputs | _patterns(out, wishes.front, parameters), files.get("checkpoint"))
+    check_places(inputs, outputs, files.get("checkpoint"))
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     check_kind(source, out)
@@ -126,7 +128,7 @@ def protect(
         )
 
 
-def _patterns(out: str, front: str | None, parameters: Parameters) -> dict[str, tuple[str, ...]]:
+def _patterns(out: str, front: str | None, parameters: Parameters) -> dict[str, str | Iterable[str] | None]:
     """All files of patterns that a run may write."""
     from gpuga.cli.further import alternative_paths
     from gpuga.parameters import MOST_ON_FRONT

@@ -8,6 +8,7 @@ first. A run without a time limit waits for the prover's step, so that it can be
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
+from gpuga.evolution.adapters import DeapOperator
 from gpuga.evolution.breeding import Breeder, Kernels
 from gpuga.evolution.completer import Completer
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
@@ -131,7 +133,13 @@ class Run:
             toolbox.register("survive", find_replacement(wanted.replacement, stream, cells_apart))
         toolbox.register("vary", self._vary)
         toolbox.register("replace", self._replace)
-        return with_operators(toolbox, self.context.operators)
+        return with_operators(toolbox, {name: self._bound(one) for name, one in self.context.operators.items()})
+
+    def _bound(self, operator: Callable[..., Any]) -> Callable[..., Any]:
+        """An operator of the user's; one of DEAP's kind is bound to this run."""
+        if not isinstance(operator, DeapOperator):
+            return operator
+        return operator.bound(self.breeder, self.problem.candidate.ravel())
 
     def go(self) -> None:
         """Evolve to the end, then end the prover."""
