@@ -22,6 +22,7 @@ __all__ = [
     "Audit",
     "Bound",
     "Exposure",
+    "Likeness",
     "Protection",
     "Table",
     "__version__",
@@ -40,6 +41,7 @@ _HOME = {
     "Audit": "gpuga.safety.audit",
     "Bound": "gpuga.protection",
     "Exposure": "gpuga.safety.exposure",
+    "Likeness": "gpuga.table.likeness",
     "Protection": "gpuga.result",
     "Table": "gpuga.table.table",
     "audit": "gpuga.safety.audit",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from gpuga.safety.audit import Audit, audit
     from gpuga.safety.exposure import Exposure, exposure
     from gpuga.table.builders import table_from_array, table_from_frame
+    from gpuga.table.likeness import Likeness
     from gpuga.table.table import Table
 
 

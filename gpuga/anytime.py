@@ -73,7 +73,7 @@ def in_time(run: Run, table: Table, context: Context) -> SafeAnswer:
         return _instead(table, context, None)
     working = context
     if first is not None:
-        kept = _kept(context.clock, reading, first)
+        kept = _kept(context, reading, first)
         if context.clock.left() - kept < first.finding:  # no method is quicker
             return first.answer
         clock = context.clock.keeping(kept)
@@ -88,10 +88,12 @@ def in_time(run: Run, table: Table, context: Context) -> SafeAnswer:
     return own
 
 
-def _kept(clock: Clock, reading: float, first: First) -> float:
-    """Seconds that are kept for the audit, the bound and the writing of what a method finds."""
+def _kept(context: Context, reading: float, first: First) -> float:
+    """Seconds that are kept for the audits, the bound and the writing of what a method finds."""
+    clock = context.clock
     assert clock.seconds is not None, "only limited time is kept"
-    expected = WRITING * reading + AUDITS * first.auditing + COLLECTING * first.finding
+    audits = AUDITS + context.further
+    expected = (1 + context.further) * WRITING * reading + audits * first.auditing + COLLECTING * first.finding
     return min(max(expected, RESERVE * clock.seconds), MOST_RESERVE * clock.left())
 
 
@@ -134,12 +136,12 @@ def _found(run: Run, table: Table, context: Context) -> Found:
     try:
         return run(table, context)
     except Infeasible:
-        if not _everything_is_safe(table, context):
+        if not everything_is_safe(table, context):
             raise
         return Found(table.suppressible.copy())  # reached only by fractions of a unit: rare, and safe
 
 
-def _everything_is_safe(table: Table, context: Context) -> bool:
+def everything_is_safe(table: Table, context: Context) -> bool:
     """Whether all sensitive cells are safe with everything suppressed that may be; `OutOfTime` where that is open."""
     finishing = replace(context, clock=context.clock.finishing())
     model = replace(context.model, protect_secondary=False)
@@ -203,7 +205,7 @@ def _repaired(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Co
         cover.by_lp(range(len(tasks)))
     except Infeasible:
         everything = table.suppressible.copy()
-        if not _everything_is_safe(table, context) or (suppressed == everything).all():
+        if not everything_is_safe(table, context) or (suppressed == everything).all():
             raise
         return everything  # reached only by fractions of a unit
     return cover.suppressed

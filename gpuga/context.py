@@ -14,6 +14,7 @@ from gpuga import compiling
 from gpuga.errors import InputError
 from gpuga.lp.solver import Solver
 from gpuga.table.attacker_model import AttackerModel
+from gpuga.table.likeness import Likeness
 
 if TYPE_CHECKING:
     from gpuga.protection import Found
@@ -125,6 +126,8 @@ class Context:
     operators: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # of a DEAP toolbox, by their names there
     on_generation: Callable[[Any], None] | None = None  # is given the `Evolution` after every generation
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
+    likeness: Likeness | None = None  # an earlier pattern; the weights of the table price differences from it already
+    further: int = 0  # how many patterns besides the best are audited in the end: time is kept for them
     first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
 
     @property

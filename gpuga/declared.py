@@ -16,8 +16,9 @@ from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_
 
 from gpuga.errors import InputError, printable
 
-Role = Literal["search", "stop", "file", "machine"]
-"""What a parameter is about: the search (a checkpoint belongs to it), when a run ends, files, or the machine."""
+Role = Literal["search", "stop", "result", "file", "machine"]
+"""What a parameter is about: the search (a checkpoint belongs to it), when a run ends, what else is returned, files,
+or the machine."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,10 @@ REPLACEMENTS = ("elite", "kill", "similar")
 ITEMS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
 MUTATIONS = ("swap", "insert", "invert", "self-adaptive")
 INGREDIENTS = ("prover", "components", "inherit", "destroy", "newcomers", "dissimilarity")
+OBJECTIVES = ("cost", "cells", "totals", "difference")
 CLEAN_UP = "clean-up"
+MOST_ON_FRONT = 12
+"""Patterns of a front that are returned; of more the least crowded."""
 
 _POPULATION = "Population size."
 _GENERATIONS = "Maximum number of generations."
@@ -80,6 +83,16 @@ class CircuitsParameters(EvolutionParameters, method="circuits"):
     replacement: str | None = parameter(None, _REPLACEMENT, choices=REPLACEMENTS, unset="by cost and dissimilarity")
     without: tuple[str, ...] = parameter(
         (), "Ingredients to switch off, to measure what each contributes.", choices=INGREDIENTS, python_only=True
+    )
+    objectives: tuple[str, ...] = parameter(
+        (),
+        "Objectives of which a front of patterns is kept; difference needs an earlier pattern.",
+        choices=OBJECTIVES,
+        unset="the cost alone",
+        python_only=True,
+    )
+    alternatives: int = parameter(
+        0, "Number of further safe patterns, the cheapest that differ.", least=0, metavar="K", role="result"
     )
     checkpoint: str | None = parameter(None, "Save the state of the run in this directory.", metavar="DIR", role="file")
     resume: bool = parameter(False, "Resume from the latest checkpoint.", needs="checkpoint", role="file")

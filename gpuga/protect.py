@@ -8,24 +8,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
+import numpy as np
+
 from gpuga.anytime import in_time
 from gpuga.backends import chosen_for, device_used
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.declared import Parameters
 from gpuga.errors import InputError, printable
+from gpuga.further import FurtherPatterns
 from gpuga.kernels.backend import kind_of
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, answered, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, Method, find_method
-from gpuga.parameters import SolverParameters
+from gpuga.parameters import MOST_ON_FRONT, SolverParameters
 from gpuga.protection import Bound
 from gpuga.result import Protection
 from gpuga.safety.audit import Audit, audit
-from gpuga.table.attacker_model import Asked, SafetyOptions, as_judged
+from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
+from gpuga.table.likeness import Likeness
 from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
+from gpuga.table.wishes import Wish, wished, with_kept
 from gpuga.table.witnesses import Witnesses
+from gpuga.unmet_wishes import naming_wishes
 
 BOUND_SECONDS = 10.0
 """Without a time limit, how long the lower bound of a finished pattern may be worked on."""
@@ -49,6 +55,9 @@ class RunOptions(SafetyOptions, total=False):
     on_generation: Callable[[Any], None] | None
     progress: Progress | None
     clock: Clock | None
+    like: Mask | Likeness | None
+    keep: Sequence[Wish]
+    keep_totals: int | None
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,9 @@ class Settings(Asked):
     works and population times cells is at least `gpuga.kernels.backend.LEAST_WORK`.
     Of an evolutionary method, `operators` replaces operators of its DEAP toolbox by name, and `on_generation` is called
     with the evolution after every generation. `progress` is told how far the work is; a `clock` that is running already
-    takes the place of `seconds`.
+    takes the place of `seconds`. `like` is an earlier pattern that this one should resemble (`Likeness` says how much a
+    difference costs); cells that `keep` names by their codes, such as `region=North`, and all totals down to the level
+    `keep_totals` (0: the grand total) must be published.
     """
 
     backend: str = "auto"
@@ -71,6 +82,17 @@ class Settings(Asked):
     on_generation: Callable[[Any], None] | None = None
     progress: Progress | None = None
     clock: Clock | None = None
+    like: Mask | Likeness | None = None
+    keep: Sequence[Wish] = ()
+    keep_totals: int | None = None
+
+    def likeness(self, table: Table) -> Likeness | None:
+        """The earlier pattern with the price of differences, checked."""
+        if self.like is None:
+            return None
+        likeness = self.like if isinstance(self.like, Likeness) else Likeness(np.asarray(self.like, bool))
+        likeness.check(table)
+        return likeness
 
 
 def protect(
@@ -88,42 +110,34 @@ def protect(
     Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. With `proof` the
     audit keeps a witness for every protection requirement; `start` are patterns to start from. The method's own
     parameters are given by name in `options`, or as an object of its class in `gpuga.parameters`. Further arguments
-    are `backend`, `device`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress` and `clock` (see
-    `Settings`), and `strict`, `protect_secondary`, `whole` and `level_zero` (see `gpuga.table.attacker_model.Asked`).
+    are `backend`, `device`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress`, `clock`, `like`, `keep`
+    and `keep_totals` (see `Settings`), and `strict`, `protect_secondary`, `whole` and `level_zero` (see
+    `gpuga.table.attacker_model.Asked`).
     """
     asked, chosen = Settings(**run), find_method(method)
     parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
-    if "population" in parameters.changed():
-        check_population(table, parameters.values()["population"])
-    if (asked.operators or asked.on_generation) and not chosen.evolves:
-        raise InputError(f"{method} is not evolutionary: it has no operators or generations", field="operators")
+    _check(table, chosen, parameters, asked)
+    likeness, kept = asked.likeness(table), wished(table, asked.keep, asked.keep_totals)
+    judged, model = as_judged(with_kept(table, kept), asked)
     for pattern in start:
-        table.check_pattern(pattern)
-    search = chosen.load(parameters)
-    judged, model = as_judged(table, asked)
-    backend = chosen_for(asked.backend, asked.device, parameters.values().get("population", 1) * len(table))
+        judged.check_pattern(pattern)
     solver = resolved_solver(asked.lp, wanted)
-    context = Context(
-        backend=backend.name,
-        lp=solver.name,
-        solver=solver,
-        seed=asked.seed,
-        clock=asked.clock or Clock(asked.seconds),
-        progress=asked.progress or Silent(),
-        start=tuple(start),
-        operators=asked.operators,
-        on_generation=asked.on_generation,
-        **vars(model),
-    )
+    if likeness is not None and chosen.starts:
+        start = (*start, likeness.start(judged))
+    backend = chosen_for(asked.backend, asked.device, parameters.values().get("population", 1) * len(table))
+    context = _context(asked, backend.name, solver, model)
+    context = replace(context, start=tuple(start), likeness=likeness, further=_further(parameters))
     begun = time.monotonic()
-    answer = in_time(search, judged, context)
-    verdict, found = answer.audit, answer.found
+    priced = judged if likeness is None else likeness.priced(judged)
+    with naming_wishes(table, asked, kept, context):
+        answer = in_time(chosen.load(parameters), priced, context)
+    found, suppressed, verdict = answer.found, answer.suppressed, answer.audit
     if proof:
-        verdict = _with_proof(table, answer.suppressed, asked.level_zero, context, found.proof, verdict)
-    bound = found.bound or _bound(judged, context)
+        verdict = _with_proof(table, suppressed, asked.level_zero, context, found.proof, verdict)
+    beside = FurtherPatterns(table, judged, suppressed, replace(context, clock=context.clock.finishing()))
     return Protection(
         table=table,
-        suppressed=answer.suppressed,
+        suppressed=suppressed,
         audit=verdict,
         method=method,
         backend=kind_of(backend.name),
@@ -132,13 +146,47 @@ def protect(
         lp=_who_solved(solver),
         seed=asked.seed,
         repaired=answer.repaired,
-        seconds=time.monotonic() - begun,
         found=found,
-        bound=bound,
+        # what is proven of priced differences says nothing of the cost
+        bound=(found.bound if likeness is None else None) or _bound(judged, context),
         model=model,
         level_zero=asked.level_zero,
         parameters=parameters,
+        alternatives=beside.audited(found.alternatives),
+        front=beside.front(found.front, verdict) if found.front else (),
+        likeness=likeness,
+        kept=tuple(kept),
+        seconds=time.monotonic() - begun,
     )
+
+
+def _check(table: Table, method: Method, parameters: Parameters, asked: Settings) -> None:
+    """Refuse what cannot be done before anything is begun."""
+    if "population" in parameters.changed():
+        check_population(table, parameters.values()["population"])
+    if (asked.operators or asked.on_generation) and not method.evolves:
+        raise InputError(f"{method.name} is not evolutionary: it has no operators or generations", field="operators")
+
+
+def _context(asked: Settings, backend: str, solver: Solver, model: AttackerModel) -> Context:
+    """What a method needs to know of its run."""
+    return Context(
+        backend=backend,
+        lp=solver.name,
+        solver=solver,
+        seed=asked.seed,
+        clock=asked.clock or Clock(asked.seconds),
+        progress=asked.progress or Silent(),
+        operators=asked.operators,
+        on_generation=asked.on_generation,
+        **vars(model),
+    )
+
+
+def _further(parameters: Parameters) -> int:
+    """How many patterns besides the best one will be audited."""
+    asked = parameters.values(["search", "result"])
+    return int(asked.get("alternatives", 0)) + (MOST_ON_FRONT if asked.get("objectives") else 0)
 
 
 def chosen_parameters(

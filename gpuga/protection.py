@@ -47,11 +47,20 @@ def relative_gap(cost: int, lower_bound: int | Fraction) -> float | None:
     return float(Fraction(cost) / Fraction(lower_bound) - 1) if lower_bound > 0 else None
 
 
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A further pattern (bool[n], primaries included) that a method offers, with the circuits that it carries."""
+
+    suppressed: NDArray[np.bool_]
+    proof: Witnesses | None = None
+
+
 @dataclass(frozen=True)
 class Found:
     """What a method returns: a pattern (bool[n], primaries included) and how it was found.
 
-    `proof` are the circuits that the pattern carries, if it does; the audit checks them before they count.
+    `proof` are the circuits that the pattern carries, if it does; the audit checks them before they count. So it does
+    with `alternatives`, by rising cost, and with the patterns of a `front` of several objectives.
     """
 
     suppressed: NDArray[np.bool_]
@@ -60,3 +69,5 @@ class Found:
     evaluations: int = 0
     details: dict[str, Any] = field(default_factory=dict)
     proof: Witnesses | None = None
+    alternatives: tuple[Candidate, ...] = ()
+    front: tuple[Candidate, ...] = ()

@@ -11,15 +11,22 @@ from numpy.typing import NDArray
 from gpuga.declared import Parameters
 from gpuga.errors import InputError
 from gpuga.files.atomic import write_whole
+from gpuga.further import Alternative
 from gpuga.protection import Bound, Found, relative_gap
 from gpuga.safety.audit import Audit
 from gpuga.table.attacker_model import AttackerModel
+from gpuga.table.likeness import Likeness
 from gpuga.table.table import Table
+from gpuga.table.wishes import Kept
 
 
 @dataclass(frozen=True)
 class Protection:
-    """A pattern with its proof of safety, its cost and, where one can be had, its gap."""
+    """A pattern with its proof of safety, its cost and, where one can be had, its gap.
+
+    `alternatives` are further safe patterns by rising cost, `front` those that are best in some mixture of objectives;
+    `likeness` is the earlier pattern that this one should resemble, `kept` what had to be published.
+    """
 
     table: Table
     suppressed: NDArray[np.bool_]
@@ -37,6 +44,10 @@ class Protection:
     parameters: Parameters = field(default_factory=Parameters)
     backend_why: str = ""  # why this back end was taken
     device: str | None = None  # the CUDA device that worked, where one did
+    alternatives: tuple[Alternative, ...] = ()
+    front: tuple[Alternative, ...] = ()
+    likeness: Likeness | None = None
+    kept: tuple[Kept, ...] = ()
 
     def proof_content(self, path: str | Path) -> bytes:
         """The proof as a file for `path`; `protect` must have been asked for one."""
@@ -47,7 +58,8 @@ class Protection:
             what = "there is no proof to write: it was not asked for (proof=True), or the time ended before it"
             raise InputError(what, path=path)
         attacked = Attacked(**vars(self.model), level_zero=self.level_zero)
-        bound = restated_bound(self.table, self.bound, attacked)
+        # the checker reads the table from its file, which does not say what else has to be published
+        bound = None if self.kept else restated_bound(self.table, self.bound, attacked)
         return proof_content(self.table, self.suppressed, self.audit.proof, attacked, path, bound)
 
     def write_proof(self, path: str | Path) -> None:

@@ -67,7 +67,7 @@ ROOMS = (
         "recipe",
         "the public surface: the register of methods, `protect` for all of them",
         "base table run files safety problem circuits heuristics bounds evolution kernels lp verify",
-        "__init__ methods anytime protect result proof_file compare compile_ahead installed",
+        "__init__ methods anytime further unmet_wishes protect result proof_file compare compile_ahead installed",
     ),
     _room(
         "cli",

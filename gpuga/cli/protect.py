@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,9 +22,11 @@ from gpuga.cli.options import (
     table_options,
     verbose_option,
 )
+from gpuga.cli.wish_options import Wishes, numbered, wish_options
 from gpuga.methods import DEFAULT
 
 if TYPE_CHECKING:
+    from gpuga.declared import Parameters
     from gpuga.files.read import Source
     from gpuga.table.table import Mask
 
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 @attacker_options
 @protect_secondary_option
 @start_option
+@wish_options
 @click.option("--proof", type=click.Path(), metavar="FILE", help="Write a proof of safety, which gpuga verify checks.")
 @json_option
 @quiet_option
@@ -73,6 +77,7 @@ def protect(
     methods NAME describes one method.
     """
     import gpuga
+    from gpuga.cli.further import further_files, further_lines
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, json_text, protection_lines, summary
@@ -83,12 +88,15 @@ def protect(
     from gpuga.methods import find_method
     from gpuga.protect import chosen_parameters
 
-    attacker = given["attacker"]
+    wishes, attacker = Wishes.of(given), given["attacker"]
     arguments = _arguments(given)
+    arguments["options"] |= wishes.options()
     parameters, _ = chosen_parameters(find_method(arguments["method"]), arguments["options"], start=start)
     files = parameters.values(["file"])
-    outputs = {"--out": out, "--json": json_path, "--log": files.get("log"), "--proof": proof}
-    check_places(files_read(reading) | {"--start": start}, outputs, files.get("checkpoint"))
+    outputs = _patterns(out, wishes.front, parameters)
+    outputs |= {"--json": json_path, "--log": files.get("log"), "--proof": proof}
+    inputs = files_read(reading) | {"--start": start, "--like": wishes.like or ()}
+    check_places(inputs, outputs, files.get("checkpoint"))
     clock = Clock(seconds)  # reading counts
     source = read_options(**reading)
     check_kind(source, out)
@@ -100,12 +108,14 @@ def protect(
             protection = gpuga.protect(
                 source.table,
                 **arguments,
+                **wishes.arguments(source),
                 start=tuple(_start(source, path) for path in start),
                 proof=proof is not None,
                 clock=clock,
                 progress=progress,
             )
         results = [(out, pattern_content(source, protection.suppressed, out))]
+        results += further_files(source, protection, out, wishes.front)
         if json_path:
             results.append((json_path, json_text(summary(protection))))
         if proof and protection.audit.proof is not None:
@@ -114,12 +124,24 @@ def protect(
     if verbose:
         click.echo(f"back end {protection.backend}: {protection.backend_why}", err=True)
     if not quiet:
-        click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
+        said = [*protection_lines(protection), *further_lines(protection, out, wishes.front)]
+        click.echo("\n".join([*said, f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
         raise GpugaError(
             "the pattern is safe and was written, but the time limit was reached before its proof was complete: "
             "allow more with --seconds"
         )
+
+
+def _patterns(out: str, front: str | None, parameters: Parameters) -> dict[str, str | Iterable[str] | None]:
+    """All files of patterns that a run may write."""
+    from gpuga.cli.further import alternative_paths
+    from gpuga.parameters import MOST_ON_FRONT
+
+    further = parameters.values(["result"]).get("alternatives", 0)
+    # the best pattern may join those of a front
+    fronts = () if front is None else (front, *(numbered(front, n + 1) for n in range(MOST_ON_FRONT + 1)))
+    return {"--out": (out, *alternative_paths(out, further)), "--front": fronts}
 
 
 def _start(source: Source, path: str) -> Mask:

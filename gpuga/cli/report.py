@@ -40,6 +40,8 @@ def number(value: Fraction | int | None) -> float | int | None:
 
 def summary(protection: Protection) -> dict[str, Any]:
     """SUMMARY.json."""
+    from gpuga.cli.further import further_summary
+
     table, bound = protection.table, protection.bound
     return {
         "schema": 1,
@@ -65,7 +67,7 @@ def summary(protection: Protection) -> dict[str, Any]:
         "evaluations": protection.found.evaluations,
         "seconds": round(protection.seconds, 3),
         "version": __version__,
-    }
+    } | further_summary(protection)
 
 
 def audit_content(audit: Audit) -> dict[str, Any]:

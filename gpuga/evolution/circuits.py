@@ -54,8 +54,8 @@ def _circuits(table: Table, context: Context, parameters: CircuitsParameters, se
     if problem.done:
         nothing = np.zeros(problem.weight.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, "nothing to protect"))
-    # whoever changes parameters of the evolution wants to see it
-    if is_small(problem) and not parameters.changed():
+    # whoever changes parameters of the evolution wants to see it, and alternatives need a population
+    if is_small(problem) and not parameters.changed() and not parameters.alternatives:
         settled, found = _settled(problem, context, parameters)
         if settled:
             return found

@@ -8,7 +8,7 @@ Python's global generator: `random.seed` makes a run repeatable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,14 @@ from gpuga.context import Context
 from gpuga.errors import GpugaError, InputError
 from gpuga.evolution.breeding import Breeder
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.individual import Cost
+from gpuga.evolution.individual import fitness_of
 from gpuga.evolution.kernels import kernels_of
+from gpuga.evolution.objectives import Objectives
 from gpuga.evolution.population import Population
 from gpuga.evolution.run import prices_of
 from gpuga.kernels.random import Stream
 from gpuga.problem.problem import problem_for
-from gpuga.table.table import Ints, Mask, Table
-
-OBJECTIVES = ("cost", "cells", "totals")
-"""What can be minimised: the cost, how many cells are suppressed besides the sensitive ones, how many of them are
-totals of something."""
+from gpuga.table.table import Table
 
 
 class Bits(list[int]):
@@ -37,7 +34,7 @@ class Bits(list[int]):
 
     def __init__(self, values: Sequence[int], objectives: int = 1) -> None:
         super().__init__(values)
-        self.fitness = fitness(objectives)()
+        self.fitness = fitness_of(objectives)()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Bits:
         twin = Bits(self, len(self.fitness.weights))
@@ -46,22 +43,15 @@ class Bits(list[int]):
         return twin
 
 
-def fitness(objectives: int) -> type[Cost]:
-    """The class of fitnesses with that many objectives, all minimised."""
-    return Cost if objectives == 1 else type("Costs", (Cost,), {"weights": (-1,) * objectives})
-
-
 class DeapTable:
     """The operators of one table in DEAP's form."""
 
     def __init__(self, table: Table, context: Context, objectives: Sequence[str]) -> None:
-        unknown = [name for name in objectives if name not in OBJECTIVES]
-        if unknown or not objectives:
-            raise InputError(f"choose of {', '.join(OBJECTIVES)}", field="objectives")
-        self.table, self.objectives = table, tuple(objectives)
+        self.table = table
         self.problem = problem_for(table, context.strict, context.clock)
         if self.problem.done:
             raise InputError("nothing has to be protected in this table", field="table")
+        self.objectives = Objectives(self.problem, objectives, context.likeness)
         self.cells = np.flatnonzero(self.problem.candidate)
         self.kernels = kernels_of(self.problem, context)
         self.breeder = Breeder(self.kernels, Stream(context.seed, 1), 1)
@@ -85,7 +75,7 @@ class DeapTable:
             raise GpugaError("a pattern could not be completed: some requirement cannot be led")
         for one, other in zip(group, self._bits(made), strict=True):
             one[:] = other
-        return self._values(made)
+        return [tuple(row) for row in self.objectives.values(made).tolist()]
 
     def pattern(self, individual: Sequence[int]) -> NDArray[np.bool_]:
         """The whole pattern of an evaluated individual, per cell of the table."""
@@ -95,24 +85,7 @@ class DeapTable:
 
     def _bits(self, population: Population) -> list[Bits]:
         patterns = population.unpacked(range(len(population)))[:, self.cells]
-        return [Bits(row.astype(int).tolist(), len(self.objectives)) for row in patterns]
-
-    def _values(self, population: Population) -> list[tuple[int, ...]]:
-        patterns = population.unpacked(range(len(population))) & ~self.problem.forced.ravel()
-        of: dict[str, Callable[[], Ints]] = {
-            "cost": lambda: population.costs,
-            "cells": lambda: patterns.sum(1),
-            "totals": lambda: patterns[:, self._totals()].sum(1),
-        }
-        return [*zip(*(of[name]().tolist() for name in self.objectives), strict=True)]
-
-    def _totals(self) -> Mask:
-        """The cells that are sums of others, as columns of the problem."""
-        totals = np.zeros(len(self.table), bool)
-        lines = self.table.lines
-        totals[lines.cell[lines.coef < 0]] = True
-        shown = self.problem.secondary(totals)
-        return np.asarray(shown).ravel()
+        return [Bits(row.astype(int).tolist(), len(self.objectives.names)) for row in patterns]
 
 
 def deap_toolbox(
@@ -127,7 +100,7 @@ def deap_toolbox(
         toolbox.register(name, getattr(own, name))
     toolbox.register("mate", tools.cxUniform, indpb=0.5)
     toolbox.register("mutate", tools.mutShuffleIndexes, indpb=0.02)
-    if len(own.objectives) > 1:
+    if len(own.objectives.names) > 1:
         toolbox.register("select", tools.selNSGA2)
     else:
         toolbox.register("select", tools.selTournament, tournsize=3)

@@ -30,6 +30,11 @@ class Cost(base.Fitness):  # type: ignore[misc]
     values = property(_get, _set, base.Fitness.delValues)
 
 
+def fitness_of(objectives: int) -> type[Cost]:
+    """The class of fitnesses with that many objectives, all minimised."""
+    return Cost if objectives == 1 else type("Costs", (Cost,), {"weights": (-1,) * objectives})
+
+
 def whole_group(evaluate: Callable[[Sequence[Any]], Iterable[Any]], group: Sequence[Any]) -> list[Any]:
     """The `map` of our toolboxes: the whole group goes to `evaluate` in one call.
 

@@ -8,6 +8,7 @@ first. A run without a time limit waits for the prover's step, so that it can be
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from gpuga.backends import device_used
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
+from gpuga.evolution.adapters import DeapOperator
 from gpuga.evolution.breeding import Breeder, Kernels
 from gpuga.evolution.completer import Completer
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
+from gpuga.evolution.front import Front, alternatives
+from gpuga.evolution.objectives import Objectives
 from gpuga.evolution.population import Member, Population, cells_apart, same_pattern
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import Beside, News, Offers, Prover
@@ -32,10 +36,10 @@ from gpuga.evolution.stopping import Stop
 from gpuga.heuristics.first import first_pattern
 from gpuga.kernels.backend import kind_of
 from gpuga.kernels.random import Stream
-from gpuga.parameters import CircuitsParameters
+from gpuga.parameters import MOST_ON_FRONT, CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
-from gpuga.protection import Found
+from gpuga.protection import Candidate, Found
 from gpuga.table.table import Mask
 from gpuga.table.witnesses import Witnesses
 
@@ -84,6 +88,7 @@ class Run:
         self.breeder = Breeder(
             self.kernels, Stream(context.seed, 1), self._size(), frozenset(parameters.without), context.clock
         )
+        self.front = self._front()
         self.points: list[tuple[NDArray[np.float64], Mask]] = []
         self._price(np.zeros(len(self.weight)), problem.candidate.ravel())
         self.toolbox = self._toolbox()
@@ -109,6 +114,13 @@ class Run:
             warnings.warn(said, stacklevel=2)
         return min(wanted, most)
 
+    def _front(self) -> Front | None:
+        """The front of several objectives, where some are asked for."""
+        names = self.parameters.objectives
+        if not names:
+            return None
+        return Front(Objectives(self.problem, names, self.context.likeness), self.breeder.size)
+
     def _toolbox(self) -> base.Toolbox:
         """The operators by their DEAP names; each may be replaced."""
         toolbox, breeder = new_toolbox(), self.breeder
@@ -117,11 +129,19 @@ class Run:
         wanted, stream = self.parameters, breeder.stream
         if wanted.selection is not None:
             toolbox.register("select", find_selection(wanted.selection), stream=stream)
+        if self.front is not None:
+            toolbox.register("survive", self.front.survive)
         if wanted.replacement is not None:
             toolbox.register("survive", find_replacement(wanted.replacement, stream, cells_apart))
         toolbox.register("vary", self._vary)
         toolbox.register("replace", self._replace)
-        return with_operators(toolbox, self.context.operators)
+        return with_operators(toolbox, {name: self._bound(one) for name, one in self.context.operators.items()})
+
+    def _bound(self, operator: Callable[..., Any]) -> Callable[..., Any]:
+        """An operator of the user's; one of DEAP's kind is bound to this run."""
+        if not isinstance(operator, DeapOperator):
+            return operator
+        return operator.bound(self.breeder, self.problem.candidate.ravel())
 
     def go(self) -> None:
         """Evolve to the end, then end the prover."""
@@ -161,6 +181,34 @@ class Run:
             self.breeder.children,
             details,
             proof,
+            self._alternatives(best),
+            self._on_front(best),
+        )
+
+    def _alternatives(self, best: Mask) -> tuple[Candidate, ...]:
+        """The cheapest of the last population that differ from the best pattern."""
+        count = self.parameters.alternatives
+        if not count:
+            return ()
+        secondary = int((best & ~self.forced).sum())
+        return self._candidates(alternatives(self.kernels, self._pool(), self._one(best), secondary, count))
+
+    def _on_front(self, best: Mask) -> tuple[Candidate, ...]:
+        """The patterns of the last population that none is better than in everything."""
+        return () if self.front is None else self._candidates(self.front.best(self._pool(), MOST_ON_FRONT))
+
+    def _one(self, best: Mask) -> Population:
+        return self.breeder.evaluated(self.kernels.pack(best.reshape(1, -1)))
+
+    def _pool(self) -> Population:
+        pool: Population = self.evolution.population
+        return pool.joined(Population.of(list(self.evolution.hall)))
+
+    def _candidates(self, chosen: Population) -> tuple[Candidate, ...]:
+        shape, secondary = self.problem.weight.shape, chosen.unpacked(range(len(chosen))) & ~self.forced
+        return tuple(
+            Candidate(self.problem.pattern(row.reshape(shape)), self.kernels.proof(chosen.take([z]).patterns))
+            for z, row in enumerate(secondary)
         )
 
     # --- the first population ----------------------------------------------------------------------------
@@ -244,7 +292,10 @@ class Run:
 
     def _price(self, point: NDArray[np.float64], core: Mask) -> None:
         self.points = [(point, core), *self.points][: self.breeder.SNAPSHOTS]
-        self.breeder.price([prices_of(self.weight, one) for one, _ in self.points], core)
+        prices = [prices_of(self.weight, one) for one, _ in self.points]
+        if self.front is not None:  # some children are led by what else counts
+            prices += [prices_of(weight, np.zeros(len(weight))) for weight in self.front.objectives.prices()]
+        self.breeder.price(prices, core)
 
     def _watch(self, evolution: Evolution) -> None:
         self.reporter.tell(evolution, self.lower, self._diversity(evolution.population), children=self.breeder.children)

@@ -8,7 +8,7 @@ table: `index,suppression`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -132,8 +132,47 @@ def _pattern_columns(path: Path) -> tuple[dict[str, list[str]], str]:
     return parse_columns(text, path).by_name(), text
 
 
+class Earlier(NamedTuple):
+    """A pattern of another time: what it suppresses, the cells that it mentions (bool[n]), rows of unknown cells."""
+
+    suppressed: Mask
+    known: Mask
+    unknown: int
+
+
+def read_earlier(source: Source, path: str | Path) -> Earlier:
+    """A pattern of the same table at another time, as far as its cells are cells of this one."""
+    path = Path(path)
+    columns, text = _pattern_columns(path)
+    try:
+        words = _words(columns)
+        cells = _cells_of_rows(source, columns, len(words))
+        here = cells >= 0
+        _refuse_twice(np.flatnonzero(here), cells[here])
+    except InputError as fault:
+        line = line_of_row(text, fault.cell) if text and fault.cell is not None else None
+        raise fault.at(path, line) from None
+    if not here.any():
+        raise InputError("has no cell in common with the table", path=path)
+    suppressed, known = np.zeros((2, len(source.table)), bool)
+    known[cells[here]] = True
+    suppressed[cells[here]] = np.array(_hidden(words))[here]
+    return Earlier(suppressed, known, int((~here).sum()))
+
+
 def _matched(source: Source, columns: dict[str, list[str]]) -> Mask:
-    table = source.table
+    words = _words(columns)
+    cells = _cells_of_rows(source, columns, len(words))
+    if (cells < 0).any():
+        raise InputError("is not a cell of the table", cell=int(np.argmax(cells < 0)))
+    _refuse_twice(np.arange(len(cells)), cells)
+    suppressed = source.table.forced.copy()
+    suppressed[cells] = _hidden(words)
+    return suppressed
+
+
+def _words(columns: dict[str, list[str]]) -> list[str]:
+    """The column of suppressions, checked."""
     if "suppression" not in columns:
         raise InputError("has no column suppression: is it a pattern?", field="suppression")
     words = columns["suppression"]
@@ -141,23 +180,29 @@ def _matched(source: Source, columns: dict[str, list[str]]) -> Mask:
         if word.strip().lower() not in WORDS:
             what = f"{printable(word, 20)!r} is not one of {', '.join(WORDS)}"
             raise InputError(what, field="suppression", cell=words.index(word))
-    cells = _cells_of_rows(source, columns, len(words))
+    return words
+
+
+def _hidden(words: list[str]) -> list[bool]:
+    return [word.strip().lower() != "published" for word in words]
+
+
+def _refuse_twice(rows: Ints, cells: Ints) -> None:
+    """Refuse rows of which two name one cell."""
     if len(np.unique(cells)) < len(cells):
         order = np.argsort(cells, kind="stable")
         again = order[1:][np.diff(cells[order]) == 0]
-        raise InputError("the same cell occurs twice", cell=int(again.min()))
-    suppressed = table.forced.copy()
-    suppressed[cells] = [word.strip().lower() != "published" for word in words]
-    return suppressed
+        raise InputError("the same cell occurs twice", cell=int(rows[again].min()))
 
 
 def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> Ints:
+    """The cell of every row, -1 where the table has none."""
     grid = source.table.grid
     if grid is not None and all(d.name in columns for d in grid.dimensions):
         return _by_labels(source.table, columns)
     for name in INDEX_NAMES:
         if name in columns:
-            return _by_index(source, columns[name], name)
+            return _by_index(source, columns[name])
     if rows in (source.table.given, len(source.table) - source.table.groups):
         return np.arange(rows)
     raise InputError(
@@ -181,17 +226,12 @@ def _by_labels(table: Table, columns: dict[str, list[str]]) -> Ints:
     order = np.argsort(here)
     at = np.minimum(np.searchsorted(here[order], asked), cells - 1)
     unknown |= here[order][at] != asked
-    if unknown.any():
-        raise InputError("is not a cell of the table", cell=int(np.argmax(unknown)))
-    return order[at]
+    return np.where(unknown, -1, order[at])
 
 
-def _by_index(source: Source, column: list[str], name: str) -> Ints:
+def _by_index(source: Source, column: list[str]) -> Ints:
     if source.path.suffix.lower() == ".jj":
         position = {index: cell for cell, index in enumerate(jj_indices(source.text))}
     else:
         position = {str(cell): cell for cell in range(len(source.table))}
-    found = [position.get(index.strip(), -1) for index in column]
-    if -1 in found:
-        raise InputError("is not a cell of the table", field=name, cell=found.index(-1))
-    return np.array(found, np.int64)
+    return np.array([position.get(index.strip(), -1) for index in column], np.int64)

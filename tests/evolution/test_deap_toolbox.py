@@ -11,13 +11,14 @@ from deap import algorithms, tools
 import gpuga
 from gpuga.errors import InputError
 from gpuga.evolution.deap_toolbox import deap_toolbox
-from gpuga.table.generate import herrington
+from gpuga.table.generate import herrington, smith3d
 from gpuga.table.table import Table
 
 
-@pytest.fixture
-def table() -> Table:
-    return herrington(14, 14, 0.05, 3)
+@pytest.fixture(params=[herrington(14, 14, 0.05, 3), smith3d((6, 5, 4), 0.15, 0.1, 2)], ids=["two-way", "three-way"])
+def table(request: pytest.FixtureRequest) -> Table:
+    found: Table = request.param
+    return found
 
 
 def safe(table: Table, suppressed: np.ndarray) -> bool:
@@ -72,7 +73,7 @@ def test_the_same_seeds_give_the_same_run(table: Table) -> None:
 
 
 def test_unknown_objectives_and_tables_without_sensitive_cells_are_refused(table: Table) -> None:
-    with pytest.raises(InputError, match="choose of cost, cells, totals"):
+    with pytest.raises(InputError, match="choose of cost, cells, totals, difference"):
         deap_toolbox(table, objectives=("beauty",))
     with pytest.raises(InputError, match="nothing has to be protected"):
         deap_toolbox(herrington(5, 5, 0.0, 1))
