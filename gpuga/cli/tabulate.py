@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option
+from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, written_options
 
 
 @click.command()
@@ -45,7 +45,7 @@ from gpuga.cli.options import json_option, quiet_option
     help="Do not protect sensitive cells against single respondents of other cells, who know these cells.",
 )
 @click.option("--total", default="Total", show_default=True, metavar="CODE", help="Code of the totals.")
-@click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
+@written_options
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Number of threads for reading.  [default: all]")
 @json_option
 @quiet_option
@@ -70,7 +70,7 @@ def tabulate(
     hierarchies = [pair.partition("=")[2] for pair in wanted["hierarchy"]]
     check_places({"MICRODATA": microdata, "--hierarchy": hierarchies}, {"--out": out, "--json": json_path})
     check_suffix(out)
-    with progress_on_terminal(quiet) as progress:
+    with notes_on_stderr(), progress_on_terminal(quiet) as progress:
         tabulation = tabulate(microdata, **tabulate_arguments(rules=rules, **wanted), progress=progress)
         progress.stage("write")
         content = tabulation.summary()

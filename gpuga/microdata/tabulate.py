@@ -112,7 +112,7 @@ def tabulate(
     primary).
 
     `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
-    without one is flat. `singletons` also protects primaries of one line against each other. `delimiter` and
+    without one is flat. `singletons` also protects primaries of one line against each other. `written` and
     `threads` say how the file is read.
     """
     zeros, progress = zeros or Zeros(), progress or Silent()
