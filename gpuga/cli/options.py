@@ -80,7 +80,7 @@ def added(command: Command, options: Sequence[Callable[[Command], Command]]) -> 
     return reduce(lambda c, option: option(c), reversed(options), command)
 
 
-def _bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
+def bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
     """Adds options of which the command gets the values together, as a dictionary by the name of the bundle."""
 
     def bare() -> None:
@@ -98,11 +98,11 @@ def _bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Comm
     return decorated
 
 
-table_options = _bundled("reading", (*_TABLE, *_WRITTEN))
+table_options = bundled("reading", (*_TABLE, *_WRITTEN))
 """The argument TABLE and everything that says how to read it, for `read_options`."""
 
 
-written_options = _bundled("written", _WRITTEN)
+written_options = bundled("written", _WRITTEN)
 """How a file of records is written: the fields of `gpuga.files.notation.Written`."""
 
 
@@ -246,5 +246,5 @@ _ATTACKER = (
 )
 
 
-attacker_options = _bundled("attacker", _ATTACKER)
+attacker_options = bundled("attacker", _ATTACKER)
 """What the attacker knows, and what levels require: the arguments of that name of `gpuga.audit` and others."""
