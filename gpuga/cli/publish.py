@@ -19,9 +19,10 @@ from gpuga.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from gpuga import Audit
+    from gpuga.context import Clock
     from gpuga.files.public import Interval, Wanted
     from gpuga.table.attacker_model import AttackerOptions
+    from gpuga.table.table import Mask, Table
 
 
 _SHOWN = (
@@ -83,14 +84,14 @@ def publish(
     check_places(files_read(reading) | {"PATTERN": pattern}, {"--out": out})
     clock = Clock(seconds)  # reading counts
     source, suppressed, verdict = judged(
-        reading, pattern, clock, {**attacker, "protect_secondary": protect_secondary}, intervals=intervals, quiet=quiet
+        reading, pattern, clock, {**attacker, "protect_secondary": protect_secondary}, intervals=False, quiet=quiet
     )
     if not verdict.safe:
         first = source.table.label(verdict.unsafe[0])
         many = f"{len(verdict.unsafe)} cells are not protected, such as {first}"
         raise GpugaError(f"{printable(pattern, 300)} is not safe, and nothing was written: {many}")
     if intervals:
-        wanted = replace(wanted, intervals=_exact_intervals(verdict))
+        wanted = replace(wanted, intervals=_exact_intervals(source.table, suppressed, attacker, clock))
     with notes_on_stderr():
         write_whole(out, public_content(source, suppressed, out, wanted))
     if not quiet:
@@ -113,11 +114,19 @@ def _wanted(flag: str, sdmx: bool, primary_code: str | None, single_code: bool) 
     return Wanted(flag, code, "C" if single_code else SECONDARY)
 
 
-def _exact_intervals(verdict: Audit) -> dict[int, Interval]:
-    """The attacker's intervals, once all are known: a narrower one would tell readers more than the file does."""
+def _exact_intervals(table: Table, suppressed: Mask, attacker: AttackerOptions, clock: Clock) -> dict[int, Interval]:
+    """The attacker's intervals, once all are known: a narrower one would tell readers more than the file does.
+
+    Whether values are taken to be whole hangs, where nothing is said, on the size of the sensitive ones, which the
+    intervals must not tell: only --whole yes makes them those of a reader who knows it.
+    """
+    import gpuga
+    from gpuga.context import Context
     from gpuga.errors import GpugaError
 
-    if not all(cell.exact for cell in verdict.cells):
+    asked: AttackerOptions = {**attacker, "whole": "yes" if attacker["whole"] == "yes" else "no"}
+    cells = gpuga.audit(table, suppressed, intervals=True, context=Context(clock=clock), **asked).cells
+    if not all(cell.exact for cell in cells):
         what = "not all intervals are known exactly, and nothing was written: allow more time with --seconds"
         raise GpugaError(f"{what}, or leave --intervals out")
-    return {cell.cell: (cell.min, cell.max) for cell in verdict.cells}
+    return {cell.cell: (cell.min, cell.max) for cell in cells}
