@@ -70,6 +70,7 @@ def protect(
     methods NAME describes one method.
     """
     import gpuga
+    from gpuga.cli.losses import loss_content, loss_lines
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, json_text, protection_lines, summary
@@ -79,6 +80,8 @@ def protect(
     from gpuga.files.pattern import check_kind, pattern_content
     from gpuga.methods import find_method
     from gpuga.protect import chosen_parameters
+    from gpuga.report.losses import losses_of
+    from gpuga.report.names import Names
 
     attacker = given["attacker"]
     arguments = _arguments(given)
@@ -103,13 +106,15 @@ def protect(
                 progress=progress,
             )
         results = [(out, pattern_content(source, protection.suppressed, out))]
+        losses = loss_content(losses_of(source.table, protection.suppressed), source.table, Names.of(source))
         if json_path:
-            results.append((json_path, json_text(summary(protection))))
+            results.append((json_path, json_text(summary(protection) | {"losses": losses})))
         if proof and protection.audit.proof is not None:
             results.append((proof, protection.proof_content(proof)))
         write_together(results)
     if not quiet:
-        click.echo("\n".join([*protection_lines(protection), f"pattern: {printable(out, 300)}"]))
+        lines = [*protection_lines(protection), *loss_lines(losses)]
+        click.echo("\n".join([*lines, f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
         raise GpugaError(
             "the pattern is safe and was written, but the time limit was reached before its proof was complete: "

@@ -73,12 +73,21 @@ def tabulate(
     with notes_on_stderr(), progress_on_terminal(quiet) as progress:
         tabulation = tabulate(microdata, **tabulate_arguments(rules=rules, **wanted), progress=progress)
         progress.stage("write")
-        content = tabulation.summary()
+        content = tabulation.summary() | {"rules": dict(zip(rules, tabulation.fired, strict=True))}
         summary = [(json_path, json_text(content))] if json_path else []
         results = [(out, tabulation_content(tabulation, out)), *summary]
         with undisturbed():
             write_together(results)
     if not quiet:
         click.echo(f"{CONFIDENTIAL}\n{printable(out, 300)}: contains all values")
-        for name, figure in list(content.items())[1:]:
-            click.echo(f"{name.replace('_', ' ')}: {figure}")
+        click.echo("\n".join(_lines(content)))
+
+
+def _lines(content: dict[str, Any]) -> list[str]:
+    """How the table came out, for people."""
+    from gpuga.errors import printable
+
+    plain = {name: figure for name, figure in content.items() if name not in ("schema", "rules", "primary_share")}
+    plain["primaries"] = f"{content['primaries']} ({100 * content['primary_share']:.1f} % of the cells)"
+    lines = [f"{name.replace('_', ' ')}: {figure}" for name, figure in plain.items()]
+    return [*lines, *(f"rule {printable(rule)}: {count} primaries" for rule, count in content["rules"].items())]

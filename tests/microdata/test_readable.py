@@ -111,3 +111,17 @@ def test_a_sheet_of_records_is_tabulated(tmp_path: Path) -> None:
     book.save(tmp_path / "r.xlsx")
     table = tabulated(tmp_path / "r.xlsx")
     assert sorted(int(v) for v in table.value) == expected(table.scale)
+
+
+def test_the_summary_says_which_rule_fired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "r.csv").write_text("region,turnover\na,100\na,1\nb,5\nb,5\nb,5\nb,5\n")
+    words = [str(tmp_path / "r.csv"), "--by", "region", "--value", "turnover", "--out", str(tmp_path / "t.csv")]
+    rules = ["--rule", "frequency:3", "--rule", "p:10", "--rule", "nk:1,80"]
+    assert run(["tabulate", *words, *rules]) == 0
+    said = capsys.readouterr().out
+    assert "primaries: 2 (66.7 % of the cells)" in said
+    assert said.splitlines()[-3:] == [
+        "rule frequency:3: 1 primaries",
+        "rule p:10: 2 primaries",
+        "rule nk:1,99: 1 primaries",
+    ]
