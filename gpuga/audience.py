@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 OFFICE = "office"
-"""The audience of everything but what `gpuga publish` writes."""
+"""The audience of everything but what `gpuga publish` and `gpuga report --public` write."""
 
 CONFIDENTIAL = "CONFIDENTIAL: internal use only"

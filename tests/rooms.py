@@ -53,6 +53,7 @@ ROOMS = (
     ),
     _room("files", "formats, one module each, read and write", "base table verify"),
     _room("safety", "the attacker: witnesses, audit, exposure", "base table run kernels lp"),
+    _room("report", "what a pattern takes away and why; a page to look at", "base table run files safety"),
     _room("problem", "what has to be protected, with which cells; presolve", "base table run safety kernels lp"),
     _room("circuits", "certificates: circuits, cheapest changes, paths", "base table run safety problem kernels lp"),
     _room("heuristics", "constructive methods, local search", "base table run safety problem circuits lp"),
@@ -66,13 +67,13 @@ ROOMS = (
     _room(
         "recipe",
         "the public surface: the register of methods, `protect` for all of them",
-        "base table run files safety problem circuits heuristics bounds evolution kernels lp verify",
+        "base table run files safety report problem circuits heuristics bounds evolution kernels lp verify",
         "__init__ methods anytime further unmet_wishes protect result proof_file compare compile_ahead installed",
     ),
     _room(
         "cli",
         "one small file per command: words and numbers in and out",
-        "base table run files microdata recipe verify",
+        "base table run files report microdata recipe verify",
         "cli __main__",
     ),
     _room(

@@ -75,7 +75,14 @@ class Judged(NamedTuple):
 
 
 def judged(
-    reading: dict[str, Any], pattern: str, clock: Clock, asked: SafetyOptions, *, intervals: bool, quiet: bool
+    reading: dict[str, Any],
+    pattern: str,
+    clock: Clock,
+    asked: SafetyOptions,
+    *,
+    intervals: bool,
+    quiet: bool,
+    proofs: bool = False,
 ) -> Judged:
     """Read a table and a pattern, and audit it."""
     import gpuga
@@ -87,7 +94,7 @@ def judged(
     suppressed = read_pattern(source, pattern)
     with progress_on_terminal(quiet) as progress:
         context = Context(clock=clock, progress=progress)
-        verdict = gpuga.audit(source.table, suppressed, intervals=intervals, context=context, **asked)
+        verdict = gpuga.audit(source.table, suppressed, intervals=intervals, proofs=proofs, context=context, **asked)
     return Judged(source, suppressed, verdict)
 
 

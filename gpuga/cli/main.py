@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("gpuga.cli.audit:audit", "Check whether a pattern is safe against an attacker."),
     "verify": ("gpuga.cli.verify:verify", "Check a proof of safety with an independent program."),
     "publish": ("gpuga.cli.publish:publish", "Write the table for publication, without suppressed values."),
+    "explain": ("gpuga.cli.explain:explain", "Explain why cells are suppressed, and where protection is tightest."),
+    "report": ("gpuga.cli.report_page:report", "Write a report to look at, as one HTML file."),
     "bound": ("gpuga.cli.bound:bound", "Compute a proven lower bound on the cost of any safe pattern."),
     "expose": ("gpuga.cli.expose:expose", "List the sensitive cells that need secondary suppressions."),
     "compare": ("gpuga.cli.compare:compare", "Compare several methods on one table."),

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import backend_option, json_option, notes_on_stderr, quiet_option, seconds_option, seed_option
+from gpuga.cli.options import (
+    backend_option,
+    json_option,
+    notes_on_stderr,
+    quiet_option,
+    seconds_option,
+    seed_option,
+    written_options,
+)
 
 
 @click.group()
@@ -71,7 +79,7 @@ def microdata() -> None:
 )
 @seconds_option
 @backend_option("evaluates recodings")
-@click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
+@written_options
 @json_option
 @quiet_option
 def protect(

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from gpuga.cli.options import pair_of
 from gpuga.errors import InputError, printable
+from gpuga.files.notation import Written
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.primary_rules import Zeros, parse_rule
 from gpuga.microdata.protect import MicrodataParameters
@@ -95,7 +96,7 @@ def protect_parameters(**given: Any) -> MicrodataParameters:
         recode_cost=by_field(given.pop("recode_cost"), "--recode-cost", parse_costs),
         caps=by_field(given.pop("cap"), "--cap", parse_whole),
         exact=not given.pop("greedy"),
-        delimiter=parse_delimiter(given.pop("delimiter")),
+        written=Written(**given.pop("written")),
         **given,
     )
 
@@ -108,18 +109,10 @@ def tabulate_arguments(**given: Any) -> dict[str, Any]:
         "zeros": Zeros(given.pop("zeros"), _amount(given.pop("zero_level"), "--zero-level")),
         "singletons": not given.pop("no_singletons"),
         "total": given.pop("total"),
-        "delimiter": parse_delimiter(given.pop("delimiter")),
+        "written": Written(**given.pop("written")),
         "threads": given.pop("threads"),
         "layout": Layout(by=parse_names(given.pop("by"), "--by"), **given),
     }
-
-
-def parse_delimiter(text: str) -> str:
-    """One sign that can separate columns; `\\t` is a tab."""
-    sign = "\t" if text == "\\t" else text
-    if len(sign) != 1 or sign.isalnum() or sign in "\"'\r\n":
-        raise InputError(f"{printable(text)!r} is not a delimiter: give one character", field="--delimiter")
-    return sign
 
 
 def _amount(text: str, option: str) -> Fraction:

@@ -52,6 +52,26 @@ _TABLE = (
         metavar="DIM=CODE",
         help="Code that equals the sum of other codes by chance; may be repeated.",
     ),
+    click.option(
+        "--wide", metavar="NAME", help="TABLE is a pivot table; its header has the codes of the dimension NAME."
+    ),
+)
+
+_WRITTEN = (
+    click.option("--decimal", metavar="SIGN", help="Decimal sign: point or comma.  [default: as found]"),
+    click.option(
+        "--thousands",
+        metavar="SIGN",
+        help="Sign between thousands: space, point, comma, apostrophe or none.  [default: as found]",
+    ),
+    click.option("--encoding", metavar="NAME", help="Encoding of text files, such as cp1252.  [default: as found]"),
+    click.option(
+        "--separator",
+        "--delimiter",
+        metavar="SIGN",
+        help="Sign between the columns of text files.  [default: as found]",
+    ),
+    click.option("--sheet", metavar="NAME", help="Sheet of a workbook.  [default: its only one]"),
 )
 
 
@@ -60,7 +80,7 @@ def added(command: Command, options: Sequence[Callable[[Command], Command]]) -> 
     return reduce(lambda c, option: option(c), reversed(options), command)
 
 
-def _bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
+def bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Command], Command]:
     """Adds options of which the command gets the values together, as a dictionary by the name of the bundle."""
 
     def bare() -> None:
@@ -78,19 +98,21 @@ def _bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Comm
     return decorated
 
 
-table_options = _bundled("reading", _TABLE)
+table_options = bundled("reading", (*_TABLE, *_WRITTEN))
 """The argument TABLE and everything that says how to read it, for `read_options`."""
+
+
+written_options = bundled("written", _WRITTEN)
+"""How a file of records is written: the fields of `gpuga.files.notation.Written`."""
 
 
 def read_options(
     table: str,
-    levels: str | None,
-    weights: str | None,
     hierarchy: tuple[str, ...],
     total: tuple[str, ...],
-    ignore: tuple[str, ...],
     dimension: tuple[str, ...],
     coincidence: tuple[str, ...],
+    **plainly: Any,
 ) -> Source:
     """The table that the options describe; what had to be assumed is said on standard error."""
     from gpuga.files.read import read_source
@@ -103,14 +125,12 @@ def read_options(
         warnings.simplefilter("always", UserWarning)
         source = read_source(
             table,
-            levels=levels,
-            weights=weights,
             hierarchies=_by_dimension(hierarchy, "--hierarchy", "DIM=FILE.hrc"),
             total=plain[0] if plain else "Total",
             totals=_by_dimension([text for text in total if "=" in text], "--total", "DIM=CODE"),
-            ignore=ignore,
             dimensions=dimension,
             coincidences={name: [code for other, code in chances if other == name] for name, _ in chances},
+            **plainly,
         )
     for note in notes:
         _say_note(note.message, note.category)
@@ -233,5 +253,5 @@ _ATTACKER = (
 )
 
 
-attacker_options = _bundled("attacker", _ATTACKER)
+attacker_options = bundled("attacker", _ATTACKER)
 """What the attacker knows, and what levels require: the arguments of that name of `gpuga.audit` and others."""

@@ -78,6 +78,7 @@ def protect(
     """
     import gpuga
     from gpuga.cli.further import further_files, further_lines
+    from gpuga.cli.losses import loss_content, loss_lines
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, json_text, protection_lines, summary
@@ -87,6 +88,8 @@ def protect(
     from gpuga.files.pattern import check_kind, pattern_content
     from gpuga.methods import find_method
     from gpuga.protect import chosen_parameters
+    from gpuga.report.losses import losses_of
+    from gpuga.report.names import Names
 
     wishes, attacker = Wishes.of(given), given["attacker"]
     arguments = _arguments(given)
@@ -116,15 +119,16 @@ def protect(
             )
         results = [(out, pattern_content(source, protection.suppressed, out))]
         results += further_files(source, protection, out, wishes.front)
+        losses = loss_content(losses_of(source.table, protection.suppressed), source.table, Names.of(source))
         if json_path:
-            results.append((json_path, json_text(summary(protection))))
+            results.append((json_path, json_text(summary(protection) | {"losses": losses})))
         if proof and protection.audit.proof is not None:
             results.append((proof, protection.proof_content(proof)))
         write_together(results)
     if verbose:
         click.echo(f"back end {protection.backend}: {protection.backend_why}", err=True)
     if not quiet:
-        said = [*protection_lines(protection), *further_lines(protection, out, wishes.front)]
+        said = [*protection_lines(protection), *loss_lines(losses), *further_lines(protection, out, wishes.front)]
         click.echo("\n".join([*said, f"pattern: {printable(out, 300)}"]))
     if proof and protection.audit.proof is None:
         raise GpugaError(

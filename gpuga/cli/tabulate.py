@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, quiet_option
+from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, written_options
 
 
 @click.command()
@@ -45,7 +45,7 @@ from gpuga.cli.options import json_option, quiet_option
     help="Do not protect sensitive cells against single respondents of other cells, who know these cells.",
 )
 @click.option("--total", default="Total", show_default=True, metavar="CODE", help="Code of the totals.")
-@click.option("--delimiter", default=",", show_default=True, help="Delimiter of the CSV file.")
+@written_options
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Number of threads for reading.  [default: all]")
 @json_option
 @quiet_option
@@ -70,15 +70,24 @@ def tabulate(
     hierarchies = [pair.partition("=")[2] for pair in wanted["hierarchy"]]
     check_places({"MICRODATA": microdata, "--hierarchy": hierarchies}, {"--out": out, "--json": json_path})
     check_suffix(out)
-    with progress_on_terminal(quiet) as progress:
+    with notes_on_stderr(), progress_on_terminal(quiet) as progress:
         tabulation = tabulate(microdata, **tabulate_arguments(rules=rules, **wanted), progress=progress)
         progress.stage("write")
-        content = tabulation.summary()
+        content = tabulation.summary() | {"rules": dict(zip(rules, tabulation.fired, strict=True))}
         summary = [(json_path, json_text(content))] if json_path else []
         results = [(out, tabulation_content(tabulation, out)), *summary]
         with undisturbed():
             write_together(results)
     if not quiet:
         click.echo(f"{CONFIDENTIAL}\n{printable(out, 300)}: contains all values")
-        for name, figure in list(content.items())[1:]:
-            click.echo(f"{name.replace('_', ' ')}: {figure}")
+        click.echo("\n".join(_lines(content)))
+
+
+def _lines(content: dict[str, Any]) -> list[str]:
+    """How the table came out, for people."""
+    from gpuga.errors import printable
+
+    plain = {name: figure for name, figure in content.items() if name not in ("schema", "rules", "primary_share")}
+    plain["primaries"] = f"{content['primaries']} ({100 * content['primary_share']:.1f} % of the cells)"
+    lines = [f"{name.replace('_', ' ')}: {figure}" for name, figure in plain.items()]
+    return [*lines, *(f"rule {printable(rule)}: {count} primaries" for rule, count in content["rules"].items())]

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpuga.cli.options import quiet_option, table_options
+from gpuga.cli.options import notes_on_stderr, quiet_option, table_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gpuga.files.notation import Written
     from gpuga.verify import Table
 
 
@@ -42,8 +45,9 @@ def verify(reading: dict[str, Any], pattern: str, proof: str, quiet: bool, **wan
     from gpuga.errors import InputError
 
     try:
-        table = _table(**reading)
-        suppressed = checker.read_pattern(_columns(pattern), table)
+        with notes_on_stderr():
+            table = _table(**reading)
+            suppressed = checker.read_pattern(_pattern(pattern), table)
         head, records = checker.read_proof(proof)
         checker.demand(head, **wanted)
         lines = checker.check(table, suppressed, head, records)
@@ -57,29 +61,49 @@ def verify(reading: dict[str, Any], pattern: str, proof: str, quiet: bool, **wan
 
 
 def _table(table: str, **given: Any) -> Table:
-    """The table as the checker reads it, by the options of `table_options`."""
+    """The table as the checker reads it, by the options of `table_options`.
+
+    What the checker cannot read by itself (Parquet, workbooks, decimal commas and the like) gpuga reads for it.
+    """
+    from dataclasses import fields
+
     from gpuga import verify as checker
+    from gpuga.files.notation import Written
 
     trees = checker.files_by_dimension(given["hierarchy"])
     total, totals = checker.codes_of_totals(given["total"])
     reading = checker.Reading(
         given["levels"], given["weights"], total, trees, given["ignore"], given["dimension"], totals
     )
-    return checker.long_table(_columns(table), reading) if _is_parquet(table) else checker.read_table(table, reading)
+    written = Written(**{field.name: given[field.name] for field in fields(Written)})
+    if table.lower().endswith(".jj"):
+        return checker.read_table(table, reading)
+    if written != Written() or table.lower().endswith((".parquet", ".xlsx")):
+        return checker.long_table(_columns(table, written, given["dimension"]), reading)
+    try:
+        return checker.read_table(table, reading)
+    except checker.Unreadable:
+        return checker.long_table(_columns(table, written, given["dimension"]), reading)
 
 
-def _columns(path: str) -> dict[str, list[str]]:
-    """The columns of a file as texts; those of Parquet as they would stand in a CSV file."""
+def _columns(path: str, written: Written, dimensions: Sequence[str]) -> dict[str, list[str]]:
+    """The columns of a file as they would stand in a plain CSV file."""
     from pathlib import Path
 
-    from gpuga import verify as checker
-    from gpuga.files.parquet import read_arrow
-    from gpuga.table.builders import frame_columns
+    from gpuga.files.read import plain_columns
 
-    if not _is_parquet(path):
-        return checker.sheet(path)
-    columns = frame_columns(read_arrow(Path(path)))
+    columns = plain_columns(Path(path), written, dimensions)
     return {name: [_text(entry) for entry in column] for name, column in columns.items()}
+
+
+def _pattern(path: str) -> dict[str, list[str]]:
+    """The columns of a pattern, as the checker reads them by itself where it can."""
+    from gpuga import verify as checker
+    from gpuga.files.notation import Written
+
+    if path.lower().endswith((".parquet", ".xlsx")):
+        return _columns(path, Written(), ())
+    return checker.sheet(path)
 
 
 def _text(entry: object) -> str:
@@ -89,7 +113,3 @@ def _text(entry: object) -> str:
     if is_missing(entry):
         return ""
     return repr(float(entry)) if isinstance(entry, float) else str(entry).strip()
-
-
-def _is_parquet(path: str) -> bool:
-    return path.lower().endswith(".parquet")

@@ -1,4 +1,4 @@
-"""Long CSV tables: one row per cell, reserved columns and dimensions; comma, semicolon or tab."""
+"""Long CSV tables: one row per cell, reserved columns and dimensions; comma, semicolon, tab or bar between them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
+from gpuga.files.notation import Written
 from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
 from gpuga.table.exact import all_shown
 from gpuga.table.headers import HeaderError
 from gpuga.table.table import INFINITE, Table, status_letters
+from gpuga.table.words import FIGURES
 
 LONGEST_LINE = 131_072
 """Longer lines go through the csv module, which refuses fields of more than so many characters."""
+
+SEPARATORS = ",;\t|"
+LOOKED_AT = 50
+"""So many lines are looked at where the header has more than one sign that may separate columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +46,11 @@ class CsvColumns:
         return dict(zip(self.header, self.columns, strict=True))
 
 
-def parse_columns(text: str, path: Path) -> CsvColumns:
-    """The columns of a CSV text; every row has as many fields as the header."""
+def parse_columns(text: str, path: Path, separator: str | None = None) -> CsvColumns:
+    """The columns of a CSV text, as they are written; every row has as many fields as the header."""
     if text.count("\n") > MOST_ROWS + 1:
         raise InputError(f"has more than {MOST_ROWS} rows", path=path)
-    delimiter = _delimiter(text)
+    delimiter = parse_separator(separator) or find_separator(text, path)
     fields = _split_plain(text, delimiter)
     header, columns = fields if fields is not None else _read_rows(text, path, delimiter)
     header = [name.strip() for name in header]
@@ -86,14 +93,14 @@ def _read_rows(text: str, path: Path, delimiter: str) -> tuple[list[str], list[l
     width = len(rows[0])
     for at, row in enumerate(rows[1:]):
         if len(row) != width:
-            line = line_of_row(text, at)
+            line = line_of_row(text, at, delimiter)
             raise InputError(f"has {len(row)} fields, the header has {width}", path=path, line=line)
     return rows[0], [[row[at] for row in rows[1:]] for at in range(width)]
 
 
-def line_of_row(text: str, row: int) -> int:
+def line_of_row(text: str, row: int, delimiter: str = ",") -> int:
     """The line on which a row (0 is the first after the header) ends; fields may contain line breaks."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     seen = -2
     for fields in reader:
         seen += 1 if fields else 0
@@ -102,23 +109,58 @@ def line_of_row(text: str, row: int) -> int:
     return reader.line_num
 
 
-def _delimiter(text: str) -> str:
-    """A comma, unless the header has none but has semicolons or tabs."""
-    header = text[: text.find("\n") if "\n" in text else len(text)]
-    return next((sign for sign in ",;\t" if sign in header), ",")
+def parse_separator(text: str | None) -> str | None:
+    """The sign that the user gives for `--separator`: one that can separate columns; `\\t` and tab are a tab."""
+    if text is None:
+        return None
+    sign = "\t" if text.lower() in ("\\t", "tab") else text
+    if len(sign) != 1 or sign.isalnum() or sign in "\"'\r\n":
+        raise InputError(f"{printable(text, 20)!r} is not a separator: give one character", field="--separator")
+    return sign
 
 
-def parse_csv(text: str, path: Path, reading: Reading) -> Table:
-    """The table in the text of a CSV file; `path` is for messages."""
-    read = parse_columns(text, path)
+def find_separator(text: str, path: Path) -> str:
+    """The sign between columns: the one in the header, or the one of several that makes rows of equal width."""
+    head = list(islice(io.StringIO(text, newline=""), LOOKED_AT))
+    header = next((line for line in head if line.strip()), "")
+    present = [sign for sign in SEPARATORS if sign in header]
+    if len(present) < 2:
+        return present[0] if present else ","
+    even = [sign for sign in present if _even("".join(head), sign)]
+    if len(even) > 1:
+        raise InputError("may be separated by more than one sign: name it with --separator", path=path, line=1)
+    return even[0] if even else present[0]
+
+
+def _even(text: str, separator: str) -> bool:
+    """Whether all rows of a text have the same number of fields; its last row may be cut within a field."""
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        return table_from_columns(read.by_name(), reading, path.stem)
+        widths = [len(row) for row in rows if row]
+    except csv.Error:
+        return False
+    return len(set(widths if len(widths) < LOOKED_AT else widths[:-1])) == 1 and widths[0] > 1
+
+
+def parse_csv(text: str, path: Path, reading: Reading, written: Written | None = None) -> Table:
+    """The table in the text of a CSV file; `path` is for messages."""
+    written = written or Written()
+    read = parse_columns(text, path, written.separator)
+    try:
+        return table_from_columns(plain_figures(read, path, written), reading, path.stem)
     except InputError as fault:
         if fault.path is not None:
             raise
         given = fault.cell is not None and fault.cell < read.rows
-        line = line_of_row(text, fault.cell) if given and fault.cell is not None else None
+        line = line_of_row(text, fault.cell, read.delimiter) if given and fault.cell is not None else None
         raise fault.at(path, 1 if isinstance(fault, HeaderError) else line) from None
+
+
+def plain_figures(read: CsvColumns, path: Path, written: Written) -> dict[str, Sequence[object]]:
+    """The columns by name, with figures written with points and without thousands."""
+    columns: dict[str, Sequence[object]] = dict(read.by_name())
+    figures = {name: columns[name] for name in FIGURES if name in columns}
+    return {**columns, **written.numbers(figures, path, comma_separated=read.delimiter == ",")}
 
 
 def write_csv(table: Table, path: str | Path) -> None:

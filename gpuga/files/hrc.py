@@ -18,10 +18,10 @@ from gpuga.table.grid import MOST_DEPTH
 from gpuga.table.table import Dimension
 
 
-def read_hierarchy(path: str | Path) -> Hierarchy:
-    """The hierarchy in a file."""
+def read_hierarchy(path: str | Path, encoding: str | None = None) -> Hierarchy:
+    """The hierarchy in a file; `encoding` is that of text that is not UTF-8."""
     path = Path(path)
-    lines = [(i, t.rstrip()) for i, t in enumerate(read_text(path).splitlines(), 1) if t.strip()]
+    lines = [(i, t.rstrip()) for i, t in enumerate(read_text(path, encoding).splitlines(), 1) if t.strip()]
     sign = _leading_sign([text for _, text in lines])
     codes: list[str] = []
     parents: list[str | None] = []

@@ -10,10 +10,12 @@ from typing import Any
 from gpuga.errors import InputError, MissingExtra, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.csv import table_columns
+from gpuga.files.notation import Written
 from gpuga.files.source import MOST_BYTES, check_regular
 from gpuga.table.builders import frame_columns
 from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
 from gpuga.table.table import Table
+from gpuga.table.words import FIGURES
 
 MOST_FIELDS = 50_000_000
 """Rows times columns of a Parquet file, each of which becomes a text or number in memory."""
@@ -55,10 +57,13 @@ def _refuse_claims(metadata: Any, path: Path) -> None:
         raise InputError(f"claims {unpacked} bytes, at most {MOST_BYTES} are possible", path=path)
 
 
-def parse_parquet(frame: Any, path: Path, reading: Reading) -> Table:
-    """The table in an Arrow table; `path` is for messages, rows count from 1."""
+def parse_parquet(frame: Any, path: Path, reading: Reading, written: Written | None = None) -> Table:
+    """The table in an Arrow table; `path` is for messages, rows count from 1. Figures may be texts."""
+    columns = frame_columns(frame)
+    texts = {n: column for n, column in columns.items() if n in FIGURES and isinstance(column, list)}
     try:
-        return table_from_columns(frame_columns(frame), reading, path.stem)
+        plain = (written or Written()).numbers(texts, path, comma_separated=True)
+        return table_from_columns({**columns, **plain}, reading, path.stem)
     except InputError as fault:
         row = None if fault.cell is None or fault.cell >= frame.num_rows else fault.cell + 1
         raise (fault if fault.path is not None else fault.at(path, row)) from None

@@ -14,11 +14,13 @@ import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import Content, write_whole
-from gpuga.files.csv import line_of_row, parse_columns, rows_text
+from gpuga.files.csv import CsvColumns, line_of_row, parse_columns, rows_text
 from gpuga.files.jj import jj_indices
 from gpuga.files.parquet import arrow_bytes, read_arrow
 from gpuga.files.read import CSV_SUFFIXES, Source
 from gpuga.files.source import read_text
+from gpuga.files.xlsx import SUFFIX as SHEET
+from gpuga.files.xlsx import read_sheet
 from gpuga.table.exact import shown
 from gpuga.table.grid import keys
 from gpuga.table.table import Ints, Mask, Table
@@ -65,7 +67,7 @@ def pattern_content(source: Source, suppressed: Mask, path: str | Path) -> Conte
 def _source_columns(source: Source) -> tuple[list[str], list[list[str]], str]:
     """Header and columns as texts, and the delimiter."""
     if source.frame is None:
-        read = parse_columns(source.text, source.path)
+        read = source.columns()
         return read.header, read.columns, read.delimiter
     names = list(source.frame.column_names)
     columns = [["" if v is None else str(v) for v in source.frame.column(n).to_pylist()] for n in names]
@@ -116,20 +118,28 @@ def read_pattern(source: Source, path: str | Path) -> Mask:
     except primaries and cells that were suppressed beforehand.
     """
     path = Path(path)
-    columns, text = _pattern_columns(path)
+    read, text = _pattern_columns(path)
     try:
-        return _matched(source, columns)
+        return _matched(source, read.by_name())
     except InputError as fault:
-        line = line_of_row(text, fault.cell) if text and fault.cell is not None else None
-        raise fault.at(path, line) from None
+        raise _at_line(fault, path, text, read) from None
 
 
-def _pattern_columns(path: Path) -> tuple[dict[str, list[str]], str]:
+def _pattern_columns(path: Path) -> tuple[CsvColumns, str]:
+    """The columns of a pattern file, and its text where it has lines."""
     if path.suffix.lower() == ".parquet":
         frame = read_arrow(path)
-        return {n: ["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in frame.column_names}, ""
-    text = read_text(path)
-    return parse_columns(text, path).by_name(), text
+        names = frame.column_names
+        columns = [["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in names]
+        return CsvColumns(names, columns, ","), ""
+    text = read_sheet(path) if path.suffix.lower() == SHEET else read_text(path)
+    return parse_columns(text, path), text
+
+
+def _at_line(fault: InputError, path: Path, text: str, read: CsvColumns) -> InputError:
+    """A fault with the file and, where there are lines, the line that it is in."""
+    line = line_of_row(text, fault.cell, read.delimiter) if text and fault.cell is not None else None
+    return fault.at(path, line)
 
 
 class Earlier(NamedTuple):
@@ -143,15 +153,15 @@ class Earlier(NamedTuple):
 def read_earlier(source: Source, path: str | Path) -> Earlier:
     """A pattern of the same table at another time, as far as its cells are cells of this one."""
     path = Path(path)
-    columns, text = _pattern_columns(path)
+    read, text = _pattern_columns(path)
+    columns = read.by_name()
     try:
         words = _words(columns)
         cells = _cells_of_rows(source, columns, len(words))
         here = cells >= 0
         _refuse_twice(np.flatnonzero(here), cells[here])
     except InputError as fault:
-        line = line_of_row(text, fault.cell) if text and fault.cell is not None else None
-        raise fault.at(path, line) from None
+        raise _at_line(fault, path, text, read) from None
     if not here.any():
         raise InputError("has no cell in common with the table", path=path)
     suppressed, known = np.zeros((2, len(source.table)), bool)

@@ -1,12 +1,16 @@
 """What may leave the office: the dimensions, the values, and one flag for every suppressed cell. Nothing else.
 
 No status, no difference between primaries and secondaries, no contributors, weights, levels or bounds, and no column
-that was ignored. The rows stand in the order of the table, marginals that were added follow at the end.
+that was ignored. The rows stand in the order of the table, marginals that were added follow at the end. On request: the
+codes of the field's data exchange (SDMX), and the intervals that every reader can compute from the file anyway.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +21,11 @@ from gpuga.files.csv import rows_text
 from gpuga.files.jj import jj_indices
 from gpuga.files.parquet import texts_bytes
 from gpuga.files.read import Source
+from gpuga.files.xlsx import sheet_bytes
 from gpuga.table.exact import shown
 from gpuga.table.table import Mask, Table
 
-SUFFIXES = (".csv", ".parquet")
+SUFFIXES = (".csv", ".xlsx", ".parquet")
 FLAG = "c"
 """What marks a suppressed cell: c as in confidential, the code list of the field's data exchange."""
 
@@ -28,36 +33,97 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """A spreadsheet takes a text that begins so for a formula, and would run what a label says."""
 
 
+OBS_STATUS = ("A", "Q")
+"""Normal value; missing value, suppressed (SDMX, CL_OBS_STATUS)."""
+
+FREE, SECONDARY = "F", "D"
+PRIMARY_CODES = {
+    "C": "confidential, for a reason that is not told",
+    "A": "too few contributors",
+    "O": "dominated by one contributor",
+    "T": "dominated by two contributors",
+    "G": "dominated by one or two contributors",
+    "M": "dominated in another way",
+}
+"""What may stand for a primary suppression (SDMX, CL_CONF_STATUS)."""
+
+Interval = tuple[Fraction | None, Fraction | None]
+"""What a reader can narrow a suppressed cell down to, in the table's units; None: no limit."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a public file shows of suppressed cells besides that they are.
+
+    `flag` marks each of them. `primary`, if not None, adds the columns OBS_STATUS and CONF_STATUS with that code for
+    primaries; secondaries get `secondary`, which tells the two apart unless it is the same. `intervals` by cell are
+    those that the attacker computes from the file itself: exact ones only.
+    """
+
+    flag: str = FLAG
+    primary: str | None = None
+    secondary: str = SECONDARY
+    intervals: Mapping[int, Interval] | None = None
+
+
 def check_public(path: str | Path, flag: str) -> None:
     """Say early that a public file of that name, or with that flag, is not written."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        what = (
-            f"public tables are written as {' or '.join(SUFFIXES)}, not as {printable(suffix or 'a file of no kind')}"
-        )
+        kinds = ", ".join(SUFFIXES)
+        what = f"public tables are written as one of {kinds}, not as {printable(suffix or 'a file of no kind')}"
         raise InputError(what, path=path)
     if not (flag.strip() and flag.isprintable() and len(flag) <= 20) or flag.startswith(FORMULA):
         what = f"{printable(flag, 20)!r} is no flag: take 1 to 20 printable characters that do not begin a formula"
         raise InputError(what, field="--flag")
 
 
-def public_content(source: Source, suppressed: Mask, path: str | Path, flag: str = FLAG) -> Content:
+def public_content(source: Source, suppressed: Mask, path: str | Path, wanted: Wanted | None = None) -> Content:
     """What the public file of that name holds, of a pattern that has been audited."""
-    check_public(path, flag)
-    parquet = Path(path).suffix.lower() == ".parquet"
-    names, labels = _labels(source, formulas=parquet)
-    if "flag" in names:
-        raise InputError("a dimension called flag leaves no name for the flags: rename it", path=source.path)
-    table = source.table
+    wanted = wanted or Wanted()
+    check_public(path, wanted.flag)
+    suffix = Path(path).suffix.lower()
+    names, labels = _labels(source, formulas=suffix != ".csv")
+    figures = public_figures(source.table, suppressed, wanted)
+    if taken := [name for name in figures if name in names]:
+        what = f"a dimension called {taken[0]} leaves no name for the {taken[0]}s: rename it"
+        raise InputError(what, path=source.path)
+    _note_order(source.table, suppressed)
+    names, columns = [*names, *figures], [*labels, *figures.values()]
+    numbers = {"value", "low", "high"} & figures.keys()
+    if suffix == ".parquet":
+        return texts_bytes(names, columns, words={*names} - numbers)
+    rows = zip(*columns, strict=True)
+    return sheet_bytes(names, rows, numbers) if suffix == ".xlsx" else rows_text(names, rows)
+
+
+def public_figures(table: Table, suppressed: Mask, wanted: Wanted) -> dict[str, list[str]]:
+    """The columns of a public file besides its dimensions, by name."""
     cells = len(table) - table.groups
     hidden = suppressed[:cells].tolist()
     values = ["" if h else shown(v, table.scale) for v, h in zip(table.value[:cells].tolist(), hidden, strict=True)]
-    flags = [flag if h else "" for h in hidden]
-    names, columns = [*names, "value", "flag"], [*labels, values, flags]
-    _note_order(table, suppressed)
-    if parquet:
-        return texts_bytes(names, columns, words={*names} - {"value"})
-    return rows_text(names, zip(*columns, strict=True))
+    columns = {"value": values, "flag": [wanted.flag if h else "" for h in hidden]}
+    if wanted.intervals is not None:
+        decimals = max((len(text.partition(".")[2]) for text in values), default=0)
+        pairs = [_outward(wanted.intervals[cell], decimals) if h else ("", "") for cell, h in enumerate(hidden)]
+        columns |= {"low": [low for low, _ in pairs], "high": [high for _, high in pairs]}
+    if wanted.primary is not None:
+        primary = table.primary[:cells].tolist()
+        kinds = [
+            (wanted.primary if p else wanted.secondary) if h else FREE for h, p in zip(hidden, primary, strict=True)
+        ]
+        columns |= {"OBS_STATUS": [OBS_STATUS[h] for h in hidden], "CONF_STATUS": kinds}
+    return columns
+
+
+def _outward(interval: Interval, decimals: int) -> tuple[str, str]:
+    """An interval in decimals, rounded so that it never gets narrower; blank where there is no limit."""
+    unit = 10**decimals
+    low, high = interval
+    return (
+        "" if low is None else shown((low * unit).__floor__(), unit),
+        "" if high is None else shown((high * unit).__ceil__(), unit),
+    )
 
 
 def _labels(source: Source, formulas: bool) -> tuple[list[str], list[list[str]]]:

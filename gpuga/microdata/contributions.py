@@ -78,6 +78,7 @@ def prepare(records: Records, layout: Layout, dimensions: Sequence[Dimension]) -
     Columns: d0.. (leaf positions), net, amount, mass, waived, holder (NULL: the record stands alone), cost.
     Answers with the scales of value, weight and cost.
     """
+    records.write_plainly([name for name in (layout.value, layout.weight, layout.cost) if name is not None])
     value, decimals = records.number(layout.value, layout.decimals)
     weight, weight_decimals = ("1", 0) if layout.weight is None else records.number(layout.weight)
     cost, cost_decimals = ("0", 0) if layout.cost is None else records.number(layout.cost)

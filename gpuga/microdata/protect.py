@@ -14,6 +14,7 @@ import numpy as np
 from gpuga.backends import chosen_backend, chosen_for
 from gpuga.context import Clock, Context, Progress
 from gpuga.errors import GpugaError
+from gpuga.files.notation import Written
 from gpuga.microdata.problem import Problem, Recoding
 from gpuga.microdata.recount import recount, recount_as_known
 from gpuga.microdata.relaxed import RecodingBound
@@ -50,7 +51,7 @@ class MicrodataParameters:
     missing_matches: str = "nothing"
     evaluations: int | None = None
     exact: bool = True
-    delimiter: str = ","
+    written: Written = field(default_factory=Written)
 
 
 @dataclass(frozen=True, eq=False)

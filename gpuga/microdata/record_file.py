@@ -100,7 +100,7 @@ def opened(path: str | Path, parameters: MicrodataParameters, progress: Progress
         names = ", ".join(SEARCHES)
         raise InputError(f"unknown search {printable(parameters.search)!r}: choose {names}", field="--search")
     progress.stage("read")
-    with Records(path, parameters.delimiter) as records:
+    with Records(path, parameters.written) as records:
         yield MicrodataFile(records, parameters, _read_problem(records, parameters))
 
 

@@ -18,8 +18,11 @@ from typing import Any, TypedDict
 from numpy.typing import NDArray
 
 from gpuga.errors import InputError, MissingExtra, printable
+from gpuga.files.notation import PLAIN, SIGNS, Written, find_notation
+from gpuga.microdata.readable import readable_copy, separator_of
 
 MOST_DECIMALS = 9
+_UNCLEAR = "[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}"
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 
@@ -34,16 +37,16 @@ def is_parquet(path: Path) -> bool:
 
 
 class OpeningOptions(TypedDict, total=False):
-    """How a microdata file is read: the delimiter of CSV (a comma) and the number of threads (all)."""
+    """How a microdata file is read: how it is written (found out where not said), and the number of threads (all)."""
 
-    delimiter: str
+    written: Written | None
     threads: int | None
 
 
 class Records:
     """An open microdata file. `column(i)` of the table `records` is the i-th name given to `load`."""
 
-    def __init__(self, path: str | Path, delimiter: str = ",", threads: int | None = None) -> None:
+    def __init__(self, path: str | Path, written: Written | None = None, threads: int | None = None) -> None:
         try:
             import duckdb
         except ImportError as error:
@@ -53,9 +56,15 @@ class Records:
             raise InputError("no such file", path=self.path)
         if any(c in str(self.path) for c in "*?[]"):
             raise InputError("the file's path contains one of * ? [ ], rename it", path=self.path)
-        self.delimiter = delimiter
+        self.written = written or Written()
         self._failures: type[Exception] = duckdb.Error
         self._directory = tempfile.TemporaryDirectory(prefix="gpuga-")
+        self._file, self.delimiter = self.path, ","
+        if is_parquet(self.path):
+            self.written.refuse(self.path, "a Parquet file", "encoding", "separator", "sheet")
+        else:
+            self._file = readable_copy(self.path, self.written, Path(self._directory.name))
+            self.delimiter = separator_of(self._file, self.path, self.written)
         # No extension is fetched, none is needed: nothing leaves the machine because of a file's contents.
         settings: dict[str, Any] = {
             "autoinstall_known_extensions": False,
@@ -86,7 +95,7 @@ class Records:
     @property
     def source_parameters(self) -> list[str]:
         """What `source` is called with."""
-        return [str(self.path)] if is_parquet(self.path) else [str(self.path), self.delimiter]
+        return [str(self._file)] if is_parquet(self.path) else [str(self._file), self.delimiter]
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Run a statement; what DuckDB refuses becomes one sentence without any value."""
@@ -167,6 +176,40 @@ class Records:
     def refuse_blank(self, name: str) -> None:
         """Raise for the first record in which the column is blank."""
         self.refuse_where(f"trim(coalesce({self.column(name)}, '')) = ''", name, "is blank")
+
+    def write_plainly(self, names: Sequence[str]) -> None:
+        """Rewrite columns of numbers with points and without thousands, whatever signs the file has."""
+        columns = {name: self._examples(self.column(name)) for name in names}
+        try:
+            notation = find_notation(columns, *self.written.signs, comma_separated=self.delimiter == ",")
+        except InputError as fault:
+            raise InputError(fault.what, path=self.path, field=fault.field) from None
+        if notation == PLAIN and self.written.decimal is None and self.written.thousands is None:
+            return
+        signs = "|".join(f"[{sign}]" for sign in SIGNS).replace("'", "''")
+        pattern = notation.pattern.replace("'", "''")
+        for name in names:
+            column = self.column(name)
+            text = f"trim({column})"
+            well = f"regexp_full_match({text}, '{pattern}')"
+            what = f"is not a number with {notation.words} (--decimal and --thousands say how numbers are written)"
+            self.refuse_where(f"regexp_matches({text}, '{signs}') AND NOT {well}", name, what)
+            plain = (
+                f"translate({text}, '{notation.decimal}\u2212{notation.dropped.replace(chr(39), chr(39) * 2)}', '.-')"
+            )
+            self.run(f"UPDATE records SET {column} = {plain} WHERE {well}")
+
+    def _examples(self, column: str) -> list[str]:
+        """Some numbers with each sign, first those that can be read in one way only."""
+        found: list[str] = []
+        text = f"trim({column})"
+        for sign in SIGNS:
+            for clear in (f"AND NOT regexp_full_match({text}, '{_UNCLEAR}')", ""):
+                where = f"contains({text}, ?) {clear} ORDER BY rowid LIMIT 100"
+                found += [
+                    str(row[0]) for row in self.run(f"SELECT {text} FROM records WHERE {where}", [sign]).fetchall()
+                ]
+        return list(dict.fromkeys(found))
 
     def number(self, name: str, decimals: int | None = None) -> tuple[str, int]:
         """An SQL expression for the column as an exact scaled integer (BIGINT), and its number of decimals.

@@ -49,6 +49,7 @@ class Tabulation:
     cost: NDArray[np.int64] | None = None
     cost_scale: int = 1
     records: int = 0
+    fired: tuple[int, ...] = ()  # how many primaries each rule asks for, in the order of the rules
 
     def lower(self) -> NDArray[np.int64]:
         """Lower levels: as wide as the upper ones, but no wider than the room down to `lb`."""
@@ -63,13 +64,14 @@ class Tabulation:
         level = math.ceil(group.level)
         return min(level, self.group_value(group) - self.lb * len(group.members)), level
 
-    def summary(self) -> dict[str, int]:
+    def summary(self) -> dict[str, int | float]:
         """Counts that say how the table came out; no value."""
         return {
             "schema": 1,
             "records": self.records,
             "cells": len(self.value),
             "primaries": int(self.primary.sum()),
+            "primary_share": round(float(self.primary.mean()), 6),
             "groups": len(self.groups),
             "singleton_groups": sum(group.reason == "singleton" for group in self.groups),
         }
@@ -112,7 +114,7 @@ def tabulate(
     primary).
 
     `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
-    without one is flat. `singletons` also protects primaries of one line against each other. `delimiter` and
+    without one is flat. `singletons` also protects primaries of one line against each other. `written` and
     `threads` say how the file is read.
     """
     zeros, progress = zeros or Zeros(), progress or Silent()
@@ -137,7 +139,9 @@ def tabulate(
         primary = np.array([level is not None for level in needed], bool)
         progress.stage("groups")
         found = _groups(records, cells, grid, primary, rules, zeros) if singletons else []
-        return _tabulation(cells, grid, needed, found, layout, records.count)
+        made = _tabulation(cells, grid, needed, found, layout, records.count)
+        sensitive = [c for c, level in zip(cells.contributions, needed, strict=True) if level is not None]
+        return replace(made, fired=tuple(sum(rule.level(c) is not None for c in sensitive) for rule in rules))
 
 
 def _check_call(layout: Layout, rules: Sequence[PrimaryRule], hierarchies: Mapping[str, Dimension]) -> None:

@@ -179,7 +179,7 @@ def _decimal(text: str, field: str, row: int) -> Decimal:
     try:
         number = Decimal(text) if text.isascii() and "_" not in text else Decimal("bad")
     except InvalidOperation:
-        comma = " (write decimals with a point)" if "," in text else ""
+        comma = " (--decimal and --thousands say how numbers are written)" if "," in text else ""
         raise InputError(f"is not a number{comma}", field=field, cell=row) from None
     if not number.is_finite():
         raise InputError("is not a finite number", field=field, cell=row)

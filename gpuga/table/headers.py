@@ -70,6 +70,8 @@ def value_column(columns: Mapping[str, Column]) -> Column:
     if not meant and len(others) == 1:
         meant = others
     hint = f": if column {printable(meant[0])!r} holds the values, rename it to value" if meant else ""
+    if not meant and len(others) > 1:
+        hint = ": if it is a pivot table, name the dimension whose codes are its header with --wide NAME"
     raise HeaderError(f"has no column value{hint}", field="value")
 
 

@@ -23,7 +23,7 @@ SUMMARY = {
     "audience", "notice", "whole",
     "schema", "cells", "equations", "sensitive", "method", "backend", "lp", "seed", "secondary", "cost",
     "lower_bound", "gap", "optimal", "safe", "audited", "repaired", "generations", "evaluations", "seconds",
-    "version", "parameters", "device",
+    "version", "parameters", "device", "losses",
 }  # fmt: skip
 
 # the published six by six example of Serpell et al. 2008: sensitive cells by their number, then all values

@@ -29,7 +29,7 @@ TEXTS = {
         ["t.csv", "line 4", "value", "not a finite number"],
     ),
     "a word as value": ("t.csv", GOOD.replace(",11,", ",many,"), ["line 4", "value", "not a number"]),
-    "a decimal comma": ("t.csv", GOOD.replace(",11,", ',"1,5",'), ["line 4", "value", "point"]),
+    "two notations": ("t.csv", GOOD.replace(",11,", ',"1,5",').replace(",7,", ",1.5,"), ["line 4", "another way"]),
     "an underscore": ("t.csv", GOOD.replace(",11,", ",1_1,"), ["line 4", "value", "not a number"]),
     "other digits": ("t.csv", GOOD.replace(",11,", ",\u0661\u0662,"), ["line 4", "value", "not a number"]),
     "a huge exponent": (
@@ -195,12 +195,9 @@ BYTES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "a gzip bomb": ("t.csv", a_gzip_bomb, "compressed (gzip)"),
     "a zip": ("t.jj", lambda path: path.write_bytes(b"PK\x03\x04rest"), "compressed (zip)"),
     "binary": ("t.csv", lambda path: path.write_bytes(bytes(range(256)) * 9), "not a text file"),
-    "UTF-16": ("t.csv", lambda path: path.write_bytes(GOOD.encode("utf-16")), "UTF-16"),
-    "Latin-1": (
-        "t.csv",
-        lambda path: path.write_bytes("régions,value\na,1\n".encode("latin-1")),
-        "not UTF-8",
-    ),
+    "half of UTF-16": ("t.csv", lambda path: path.write_bytes(GOOD.encode("utf-16") + b"\0"), "is not utf-16 text"),
+    "another code page": ("t.csv", lambda path: path.write_bytes(b"r\x81,value\na,1\n"), "--encoding"),
+    "no workbook": ("t.xlsx", lambda path: path.write_bytes(b"PK\x03\x04rest"), "not a readable workbook"),
     "no Parquet": (
         "t.parquet",
         lambda path: path.write_bytes(b"PAR1 but not really PAR1"),

@@ -9,7 +9,16 @@ import pytest
 from gpuga.errors import InputError
 from gpuga.files import csv as module
 from gpuga.files import parquet
-from gpuga.files.csv import LONGEST_LINE, _delimiter, line_of_row, parse_columns, parse_csv, rows_text
+from gpuga.files.csv import (
+    LONGEST_LINE,
+    LOOKED_AT,
+    find_separator,
+    line_of_row,
+    parse_columns,
+    parse_csv,
+    parse_separator,
+    rows_text,
+)
 from gpuga.table.columns import Reading
 from gpuga.table.headers import HeaderError
 
@@ -55,12 +64,44 @@ def test_a_fault_of_the_header_is_on_the_first_line_and_one_of_another_file_stay
         assert (fault.value.path, fault.value.line) == (path, line)
 
 
+@pytest.mark.parametrize(("header", "sign"), [("a,b", ","), ("a;b", ";"), ("a\tb", "\t"), ("a", ","), ("a|b", "|")])
+def test_the_only_sign_of_the_header_is_the_separator(header: str, sign: str) -> None:
+    assert find_separator(header, Path("t.csv")) == sign
+    assert find_separator(f"\n{header}\n1;2,3\t4|5\n", Path("t.csv")) == sign
+
+
 @pytest.mark.parametrize(
-    ("header", "sign"), [("a,b", ","), ("a;b", ";"), ("a\tb", "\t"), ("a", ","), ("a,b;c", ","), ("a;b\tc", ";")]
-)
-def test_the_header_tells_the_delimiter(header: str, sign: str) -> None:
-    assert _delimiter(header) == sign
-    assert _delimiter(f"{header}\n1;2,3\t4\n") == sign
+    ("text", "sign"),
+    [("a, in words;b;c\n1;2;3\n", ";"), ("a;b,c\nx,5\n", ","), ("a;b,c\n1;2,5\n3;4;5\n", ","),
+     ('a;"b,c;d"\n1;2\n', ";"), ("a,b;c\n1\n", ",")],
+)  # fmt: skip
+def test_of_several_signs_the_one_that_makes_even_rows_separates(text: str, sign: str) -> None:
+    assert find_separator(text, Path("t.csv")) == sign
+
+
+def test_only_the_first_lines_decide_and_the_last_of_them_may_be_cut_within_a_field() -> None:
+    rows = "1,5;2\n" * (LOOKED_AT - 2)
+    assert find_separator(f"a, b;c\n{rows}1,5;2\n9;9;9\n".replace("1,5", "1"), Path("t.csv")) == ";"
+    cut = "a;b, c\n" + "1;2\n" * (LOOKED_AT - 2) + '1;"2\n;;;"\n'
+    assert find_separator(cut, Path("t.csv")) == ";"
+
+
+def test_where_two_signs_could_separate_the_user_is_asked() -> None:
+    with pytest.raises(InputError, match="--separator") as fault:
+        find_separator("a,b;c\n1;2,3\n", Path("t.csv"))
+    assert (fault.value.path, fault.value.line) == (Path("t.csv"), 1)
+    assert parse_columns("a,b;c\n1;2,3\n", Path("t.csv"), ";").columns == [["1"], ["2,3"]]
+
+
+@pytest.mark.parametrize(("said", "sign"), [(";", ";"), ("\\t", "\t"), ("tab", "\t"), ("|", "|"), (None, None)])
+def test_a_separator_is_one_sign(said: str | None, sign: str | None) -> None:
+    assert parse_separator(said) == sign
+
+
+@pytest.mark.parametrize("said", ["", "ab", "a", "5", '"', "\n"])
+def test_what_cannot_separate_columns_is_refused(said: str) -> None:
+    with pytest.raises(InputError, match="--separator"):
+        parse_separator(said)
 
 
 def test_one_field_may_be_as_long_as_the_csv_module_takes_it() -> None:
@@ -78,7 +119,7 @@ def test_the_line_of_a_row_counts_blank_lines_and_line_breaks(end: str) -> None:
     assert [line_of_row(text, row) for row in range(3)] == [2, 5, 6]
     assert line_of_row(text, 99) == 6
     semicolons = 'a;b\n"1,5";2\n3;4\n'
-    assert line_of_row(semicolons, 1) == 3
+    assert line_of_row(semicolons, 1, ";") == 3
 
 
 def test_rows_are_written_with_quotes_where_they_are_needed() -> None:

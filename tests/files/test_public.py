@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,8 +19,9 @@ from hypothesis import strategies as st
 
 from gpuga.cli.main import run
 from gpuga.errors import InputError
-from gpuga.files.public import FORMULA, _note_order, check_public, public_content, safe_labels
+from gpuga.files.public import FORMULA, _note_order, _outward, check_public, public_content, safe_labels
 from gpuga.files.read import read_source
+from gpuga.safety.audit import audit
 
 TABLE = """\
 region,branch,value,status,lower,upper,lb,ub,weight,contributors,note,cell_number
@@ -128,7 +131,7 @@ def test_a_pattern_that_cannot_be_judged_in_time_is_not_published(tmp_path: Path
     assert publish(table) == 0
 
 
-@pytest.mark.parametrize("name", ["public.xlsx", "public", "public.txt", "p.csv", "t.csv"])
+@pytest.mark.parametrize("name", ["public.ods", "public", "public.txt", "p.csv", "t.csv"])
 def test_names_of_other_kinds_and_of_inputs_are_refused(table: Path, name: str) -> None:
     before = table.read_text()
     assert publish(table, out=name) == 2
@@ -262,8 +265,8 @@ def test_a_flag_is_one_to_twenty_printable_characters_and_no_formula(flag: str, 
 
 
 @pytest.mark.parametrize(("name", "kind"), [("p.jj", r"\.jj"), ("p", "a file of no kind"), ("p.tsv", r"\.tsv")])
-def test_public_tables_are_of_two_kinds(name: str, kind: str) -> None:
-    with pytest.raises(InputError, match=rf"written as \.csv or \.parquet, not as {kind}"):
+def test_public_tables_are_of_three_kinds(name: str, kind: str) -> None:
+    with pytest.raises(InputError, match=rf"written as one of \.csv, \.xlsx, \.parquet, not as {kind}"):
         check_public(name, "c")
 
 
@@ -274,3 +277,150 @@ def test_labels_are_made_safe_and_told_apart() -> None:
     with pytest.raises(InputError, match="differ in nothing but an apostrophe") as fault:
         safe_labels(["=a", "'=a"], path, "r")
     assert (fault.value.path, fault.value.field) == (path, "r")
+
+
+def attacked(public: Path, columns: tuple[str, str]) -> dict[tuple[str, ...], tuple[float, float]]:
+    """What anybody can compute of the blanks of a two-way table with totals, from the public file and nothing else."""
+    from scipy.optimize import linprog
+
+    rows = list(csv.DictReader(public.open(encoding="utf-8", newline="")))
+    place = {tuple(row[c] for c in columns): at for at, row in enumerate(rows)}
+    equations = []
+    for axis in (0, 1):
+        for line in {key[1 - axis] for key in place}:
+            signs = np.zeros(len(rows))
+            for key, at in place.items():
+                if key[1 - axis] == line:
+                    signs[at] = -1 if key[axis] == "Total" else 1
+            equations.append(signs)
+    bounds = [(float(row["value"]),) * 2 if row["value"] else (0, None) for row in rows]
+    found = {}
+    for key, at in place.items():
+        if not rows[at]["value"]:
+            ends = []
+            for sign in (1, -1):
+                objective = np.zeros(len(rows))
+                objective[at] = sign
+                solved = linprog(objective, A_eq=np.array(equations), b_eq=np.zeros(len(equations)), bounds=bounds)
+                ends.append(sign * solved.fun if solved.status == 0 else sign * -np.inf)
+            found[key] = (ends[0], ends[1])
+    return found
+
+
+@pytest.fixture
+def protected(tmp_path: Path) -> Path:
+    """A table of 8 by 7 with a tenth of its cells sensitive, protected."""
+    values = np.random.default_rng(3).integers(1, 400, (8, 7))
+    lines = [f"r{i},c{j},{v},{'u' if (i * 7 + j) % 10 == 3 else 's'}" for (i, j), v in np.ndenumerate(values)]
+    (tmp_path / "t.csv").write_text("\n".join(["r,c,value,status", *lines]) + "\n")
+    words = [str(tmp_path / "t.csv"), "--method", "hypercube", "--out", str(tmp_path / "p.csv"), "--quiet"]
+    assert run(["protect", *words]) == 0
+    return tmp_path / "t.csv"
+
+
+def test_an_attacker_with_the_public_file_stays_outside_every_level(protected: Path) -> None:
+    assert publish(protected, "--intervals") == 0
+    public = protected.parent / "public.csv"
+    reach = attacked(public, ("r", "c"))
+    table = read_source(protected).table
+    assert table.grid is not None
+    for cell in table.sensitive.tolist():
+        key = tuple(d.codes[c] for d, c in zip(table.grid.dimensions, table.grid.coordinate[cell], strict=True))
+        low, high = reach[key]
+        value, lower, upper = (
+            x / table.scale for x in (table.value[cell], table.levels.lower[cell], table.levels.upper[cell])
+        )
+        assert low <= value - lower + 1e-6
+        assert high >= value + upper - 1e-6
+
+
+def test_published_intervals_are_those_that_anybody_can_compute_and_no_narrower(protected: Path) -> None:
+    assert publish(protected, "--intervals") == 0
+    public = protected.parent / "public.csv"
+    rows = list(csv.DictReader(public.open()))
+    assert list(rows[0]) == ["r", "c", "value", "flag", "low", "high"]
+    reach = attacked(public, ("r", "c"))
+    for row in rows:
+        if row["value"]:
+            assert row["low"] == row["high"] == ""
+        else:
+            low, high = reach[row["r"], row["c"]]
+            shown = float(row["low"]), float(row["high"] or "inf")
+            assert low - 1 < shown[0] <= low + 1e-6
+            assert high - 1e-6 <= shown[1] < high + 1 or shown[1] == high
+
+
+def test_intervals_are_rounded_outwards_and_blank_without_limit() -> None:
+    assert _outward((Fraction(1, 3), Fraction(2, 3)), 1) == ("0.3", "0.7")
+    assert _outward((Fraction(-1, 3), Fraction(5)), 0) == ("-1", "5")
+    assert _outward((None, None), 2) == ("", "")
+
+
+def test_intervals_that_are_not_known_exactly_are_not_published(
+    protected: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsure(*asked: Any, **more: Any) -> Any:
+        found = audit(*asked, **more)
+        cells = (replace(found.cells[0], exact=not found.intervals), *found.cells[1:])
+        return replace(found, cells=cells)
+
+    monkeypatch.setattr("gpuga.safety.audit.audit", unsure)
+    assert publish(protected, "--intervals") == 1
+    assert not (protected.parent / "public.csv").exists()
+    assert publish(protected) == 0
+
+
+def sdmx(table: Path, *more: str) -> list[dict[str, str]]:
+    assert publish(table, "--sdmx", *more) == 0
+    return list(csv.DictReader((table.parent / "public.csv").open()))
+
+
+def test_codes_of_the_data_exchange_are_added_on_request(table: Path) -> None:
+    rows = sdmx(table)
+    assert list(rows[0]) == ["region", "branch", "value", "flag", "OBS_STATUS", "CONF_STATUS"]
+    assert [row["OBS_STATUS"] + row["CONF_STATUS"] for row in rows[:5]] == ["QC", "QD", "QD", "QD", "AF"]
+    assert [row["CONF_STATUS"] for row in sdmx(table, "--primary-code", "O")[:2]] == ["O", "D"]
+
+
+def test_a_single_code_does_not_tell_primaries_from_secondaries(table: Path) -> None:
+    rows = sdmx(table, "--single-code")
+    assert {row["CONF_STATUS"] for row in rows if row["flag"]} == {"C"}
+    assert {row["CONF_STATUS"] for row in rows if not row["flag"]} == {"F"}
+
+
+@pytest.mark.parametrize(
+    "options", [["--single-code"], ["--primary-code", "A"], ["--sdmx", "--single-code", "--primary-code", "A"]]
+)
+def test_codes_that_contradict_each_other_are_refused(table: Path, options: list[str]) -> None:
+    assert publish(table, *options) == 2
+
+
+def test_a_workbook_holds_the_same_and_runs_nothing(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    table = tmp_path / "t.csv"
+    table.write_text(BOX.format("=1+1"))
+    (tmp_path / "p.csv").write_text(ALL)
+    assert publish(table, out="public.xlsx") == 0
+    rows = list(openpyxl.load_workbook(tmp_path / "public.xlsx").active.iter_rows())
+    assert [cell.value for cell in rows[0]] == ["r", "c", "value", "flag"]
+    assert [(cell.value, cell.data_type) for cell in rows[1]] == [("=1+1", "s"), ("x", "s"), (None, "n"), ("c", "s")]
+    assert {cell.data_type for row in rows for cell in row} <= {"s", "n"}
+    assert [row[2].value for row in rows[5:] if not row[3].value]
+
+
+def public_text(folder: Path, values: tuple[int, ...], first: str) -> str:
+    """A table by three dimensions, all inner cells suppressed, the first or the last of them sensitive."""
+    folder.mkdir()
+    cells = ["a,x,1", "a,x,2", "a,y,1", "a,y,2", "b,x,1", "b,x,2", "b,y,1", "b,y,2"]
+    marks = ["u" if at == (0 if first == "first" else 7) else "s" for at in range(8)]
+    rows = [f"{cell},{value},{mark}" for cell, value, mark in zip(cells, values, marks, strict=True)]
+    (folder / "t.csv").write_text("\n".join(["r,c,d,value,status", *rows]) + "\n")
+    (folder / "p.csv").write_text("cell,suppression\n" + "".join(f"{at},secondary\n" for at in range(8)))
+    assert publish(folder / "t.csv", "--intervals", "--levels", "5%") == 0
+    return (folder / "public.csv").read_text()
+
+
+def test_tables_that_differ_in_suppressed_cells_only_are_published_alike(tmp_path: Path) -> None:
+    some = public_text(tmp_path / "some", (90, 200, 300, 400, 500, 600, 700, 800), "first")
+    others = public_text(tmp_path / "others", (101, 189, 289, 411, 489, 611, 711, 789), "last")
+    assert some == others, "though the one is taken for a table of counts, whose sensitive cells are small"

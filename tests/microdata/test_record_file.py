@@ -22,6 +22,7 @@ from gpuga.cli.microdata_options import protect_parameters
 from gpuga.context import Clock, Context, Silent
 from gpuga.errors import InputError, OutOfTime
 from gpuga.files import atomic
+from gpuga.files.notation import Written
 from gpuga.kernels.backend import BackendUnavailable
 from gpuga.microdata import Layout, MicrodataParameters, parse_rule, protect_file, tabulate
 from gpuga.microdata import suppression as suppression_module
@@ -272,7 +273,7 @@ def test_options_become_a_wish() -> None:
         recode_cost=[],
         cap=["a=3"],
         greedy=True,
-        delimiter="\\t",
+        written={"separator": "tab", "encoding": "cp1252"},
         cost="linear",
     )
     assert parameters == MicrodataParameters(
@@ -283,7 +284,7 @@ def test_options_become_a_wish() -> None:
         cost="linear",
         caps={"a": 3},
         exact=False,
-        delimiter="\t",
+        written=Written(separator="tab", encoding="cp1252"),
     )
 
 
