@@ -36,9 +36,6 @@ from gpuga.unmet_wishes import naming_wishes
 BOUND_SECONDS = 10.0
 """Without a time limit, how long the lower bound of a finished pattern may be worked on."""
 
-MOST_CELLS_TO_BOUND = 3_000
-"""General tables with more cells than this get no bound unasked: it would be weak and slow."""
-
 LEAST_BOUND_SECONDS = 0.5
 """With less time than this left, no lower bound is begun."""
 
@@ -250,8 +247,6 @@ def _bound(table: Table, context: Context) -> Bound | None:
     """A lower bound in the time that is left, for tables that have a method for it."""
     from gpuga.bounds.exact import lower_bound
 
-    if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
-        return None
     left = BOUND_SECONDS if context.clock.seconds is None else context.clock.left()
     if left < LEAST_BOUND_SECONDS or context.clock.interrupted:
         return None

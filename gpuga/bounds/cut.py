@@ -42,6 +42,9 @@ class Cut(Protocol):
     def coefficients(self, columns: Ints) -> Ints:
         """The coefficients of the given columns (int64)."""
 
+    def entries(self, columns: Ints, position: Ints) -> tuple[Ints, Ints]:
+        """Where its columns stand among `columns` (`position` int64[n] says it, -1: nowhere), and coefficients."""
+
 
 class Effort(NamedTuple):
     """How much work pays: to separate is to send flows here, to solve linear programs there.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.bounds.incumbent import BY_CUTS
-from gpuga.bounds.search import Search, master_of, repair_of
+from gpuga.bounds.incumbent import BY_CUTS, BY_LINES
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search, master_of, repair_of
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.problem.problem import TableProblem, problem_for
@@ -56,6 +56,8 @@ def bound(problem: TableProblem, context: Context) -> Bound:
             first = repair_of(problem, context).first(0, context.clock)
         except OutOfTime:
             return Bound(problem.base_cost, "what is suppressed beforehand", context.clock.spent())
-    master = master_of(problem, first)
+    quick = not isinstance(problem, TwoWayProblem) and problem.weight.size > MOST_CELLS_TO_PROVE
+    master = master_of(problem, first, quick)
     master.tighten(context.clock)
-    return Bound(problem.base_cost + master.bound, BY_CUTS, context.clock.spent(), root=master)
+    kind = BY_LINES if quick else BY_CUTS
+    return Bound(problem.base_cost + master.bound, kind, context.clock.spent(), root=master)

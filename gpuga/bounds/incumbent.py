@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gpuga.bounds.repair.repair import Repair
     from gpuga.context import Clock
 
-BY_CUTS, BY_TREE = "cutting planes", "branch and cut"
+BY_CUTS, BY_TREE, BY_LINES = "cutting planes", "branch and cut", "cutting planes of single lines"
 WHOLE = 1e-6
 
 

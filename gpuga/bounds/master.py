@@ -97,7 +97,7 @@ class Master:
         self.known |= {cut.key: keep for cut in fresh}
         self.cuts += fresh
         before, entries = len(self.rows.scale), len(self.rows.index)
-        self.rows.append(fresh, self.columns)
+        self.rows.append(fresh, self.columns, self.position)
         rows, size = self.rows, np.diff(self.rows.start[before:])
         begins = np.cumsum(size) - size
         value = rows.value[entries:] / np.repeat(rows.scale[before:], size)
@@ -150,7 +150,7 @@ class Master:
         self.low = np.concatenate([self.low, np.zeros(len(columns))])
         self.high = np.concatenate([self.high, np.ones(len(columns))])
         self.rows = CutRows()
-        self.rows.append(self.cuts, self.columns)
+        self.rows.append(self.cuts, self.columns, self.position)
 
     def set_price(self, cost: int) -> None:
         """No program need show more than that cost: it ends once it does."""
@@ -219,14 +219,13 @@ class Master:
                 break
             made += 1
             self.purge(effort.spares_tight)
-            if self.complete or made % ROUNDS_BETWEEN_PRICING == 0:
-                # priced early as well: the time may be up before the bound stalls, and unpriced columns spoil it
-                self.price()
+            # priced early as well: the time may be up before the bound stalls, and unpriced columns spoil it
+            priced = (self.complete or made % ROUNDS_BETWEEN_PRICING == 0) and self.price()
             added = self.separate(self.separator.at_root(self.point(), self.cuts, clock), effort.few[stalled > 0])
             stalled = stalled + 1 if self.objective - last <= STALLED * abs(self.objective) else 0
             last = self.objective
             if not added or stalled >= patience:
-                if not self.price() and not self.separator.deepen():
+                if not priced and not self.price() and not self.separator.deepen():
                     return
                 stalled = 0
             yield

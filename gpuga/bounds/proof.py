@@ -19,8 +19,6 @@ from gpuga.table.table import Ints, Mask
 
 SAFE_BITS = 58
 RATIO_BITS = 31
-CUTS_AT_ONCE = 256
-"""Cuts are laid over the columns in so many dense rows at a time."""
 
 
 class Proof(NamedTuple):
@@ -69,17 +67,13 @@ class CutRows:
         self.asks: Mask = np.zeros(0, bool)
         self.widest: Floats = np.zeros(0)
 
-    def append(self, cuts: Sequence[Cut], columns: Ints) -> None:
-        """More rows, over some columns."""
-        for begin in range(0, len(cuts), CUTS_AT_ONCE):
-            self._append(cuts[begin : begin + CUTS_AT_ONCE], columns)
-
-    def _append(self, cuts: Sequence[Cut], columns: Ints) -> None:
-        dense = np.array([cut.coefficients(columns) for cut in cuts])
-        row, index = np.nonzero(dense)
-        ends = np.cumsum(np.bincount(row, minlength=len(cuts)))
-        self.start = np.concatenate([self.start, self.start[-1] + ends])
-        self.index, self.value = np.concatenate([self.index, index]), np.concatenate([self.value, dense[row, index]])
+    def append(self, cuts: Sequence[Cut], columns: Ints, position: Ints) -> None:
+        """More rows over some columns; `position` int64[n] is where a column stands among them, -1: nowhere."""
+        parts = [cut.entries(columns, position) for cut in cuts]
+        ends = np.cumsum([len(index) for index, _ in parts])
+        self.start = np.concatenate([self.start, self.start[-1] + ends]).astype(np.int64)
+        self.index = np.concatenate([self.index, *(index for index, _ in parts)])
+        self.value = np.concatenate([self.value, *(value for _, value in parts)])
         self.scale = np.concatenate([self.scale, np.array([cut.scale for cut in cuts], np.int64)])
         self.asks = np.concatenate([self.asks, np.array([cut.rhs > 0 for cut in cuts], bool)])
         self.widest = np.concatenate([self.widest, [cut.widest for cut in cuts]])
@@ -114,7 +108,8 @@ def certify(weight: Ints, candidate: Mask, cuts: Sequence[Cut], multipliers: Flo
     for c in used:
         fixed = int(np.floor(multipliers[c] * 2.0**shift))
         total += fixed if cuts[c].rhs > 0 else 0
-        _subtract_dense(cuts[c].coefficients(every), cuts[c].scale, fixed, reduced)
+        index, value = cuts[c].entries(every, every)
+        _subtract_one(index, value, cuts[c].scale, fixed, reduced)
     negative = reduced[candidate & (reduced < 0)]
     return Proof(total + sum(negative.tolist()), reduced, shift, step)
 
@@ -150,8 +145,7 @@ def _subtract(start: Ints, index: Ints, value: Ints, scale: Ints, fixed: Ints, r
 
 
 @compiled
-def _subtract_dense(value: Ints, scale: int, fixed: int, reduced: Ints) -> None:
-    """Take a row's share from the reduced costs of all columns."""
-    for z in range(len(value)):
-        if value[z] != 0:
-            reduced[z] -= share(fixed, value[z], scale)
+def _subtract_one(index: Ints, value: Ints, scale: int, fixed: int, reduced: Ints) -> None:
+    """Take one row's share from the reduced costs of its columns."""
+    for z in range(len(index)):
+        reduced[index[z]] -= share(fixed, value[z], scale)

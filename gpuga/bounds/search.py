@@ -23,6 +23,7 @@ from gpuga.bounds.repair.paths import PathRepair
 from gpuga.bounds.repair.repair import Repair
 from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.bounds.separators.flow import FlowSeparator
+from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.bounds.tree import Tree
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
@@ -30,6 +31,9 @@ from gpuga.problem.problem import TableProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
 from gpuga.table.table import Mask
+
+MOST_CELLS_TO_PROVE = 3_000
+"""Larger general tables are bounded line by line: programs of their attackers would take too long."""
 
 NODES_AT_ONCE = 20
 DIVES = 20
@@ -50,9 +54,11 @@ SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_DIVES = 0.1, 0.4, 0.4
 """Of a limited time: the most that further first patterns, cutting planes, then dives take before the tree."""
 
 
-def separator_of(problem: TableProblem) -> Separator:
-    """Who finds the cuts of a problem."""
-    return FlowSeparator(problem) if isinstance(problem, TwoWayProblem) else AttackerSeparator(problem)
+def separator_of(problem: TableProblem, quick: bool = False) -> Separator:
+    """Who finds the cuts of a problem; of a general one, where it must be quick, in single lines only."""
+    if isinstance(problem, TwoWayProblem):
+        return FlowSeparator(problem)
+    return LineSeparator(problem) if quick else AttackerSeparator(problem)
 
 
 def repair_of(problem: TableProblem, context: Context) -> Repair:
@@ -60,9 +66,9 @@ def repair_of(problem: TableProblem, context: Context) -> Repair:
     return PathRepair(problem, context.seed) if isinstance(problem, TwoWayProblem) else CoverRepair(problem, context)
 
 
-def master_of(problem: TableProblem, pattern: Mask | None = None) -> Master:
+def master_of(problem: TableProblem, pattern: Mask | None = None, quick: bool = False) -> Master:
     """The master program of a problem; its first columns hold a pattern, if one is known."""
-    separator = separator_of(problem)
+    separator = separator_of(problem, quick)
     master = Master(separator, separator.core if pattern is None else separator.core | pattern.ravel())
     master.add(separator.first())
     return master

@@ -78,6 +78,7 @@ class Kernels(Protocol):
 
     shares: Shares
     usual: int  # the population size where the user names none
+    finds_circuits: bool  # whether decoding needs none from elsewhere
 
     @property
     def threads(self) -> int:

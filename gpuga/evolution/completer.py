@@ -1,7 +1,8 @@
-"""Beside evolution where a prover would take too long: patterns of large general tables by linear programs.
+"""Beside evolution where a prover would take too long: a bound, prices and patterns of large general tables.
 
-Tables without axes have no boxes, so that their circuits come from here alone; elsewhere they join those of the back
-end.
+Cuts of single lines bound the cost, and the point of their relaxation prices the cells for evolution. Linear programs
+then complete patterns. Tables without axes have no boxes, so that their circuits come from here alone: there patterns
+come first. Elsewhere they join those of the back end.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpuga.bounds.incumbent import BY_LINES
+from gpuga.bounds.master import Master
+from gpuga.bounds.search import master_of
 from gpuga.circuits.cover import Cover
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution.prover import Beside, News, Offers
 from gpuga.problem.general import GeneralProblem
@@ -23,14 +27,18 @@ from gpuga.table.witnesses import Witnesses
 ORDERS = 8
 """Patterns that are made, each in another order of the requirements."""
 
+SHARE_OF_CUTS = 0.4
+"""The share of a limited time that cutting planes take at most."""
+
 PROGRAMS = 0.85
 """The share of a limited time in which programs lead requirements; clean-up has the rest."""
 
 
 class Completions:
-    """Patterns of one problem, made one after the other: the cheapest changes in some order, then clean-up."""
+    """A bound of one problem, and patterns one after the other: the cheapest changes in some order, then clean-up."""
 
     lower = 0
+    master: Master | None = None
 
     def __init__(self, problem: GeneralProblem, context: Context) -> None:
         self.problem, self.context = problem, context
@@ -45,6 +53,14 @@ class Completions:
             return False
         self.best, self.cost, self.proof = pattern, self.problem.cost(pattern), None
         return True
+
+    def bounded(self, clock: Clock) -> Iterator[None]:
+        """Raise the bound by rounds of cuts."""
+        self.master = master_of(replace(self.problem, clock=clock), quick=True)
+        for _ in self.master.rounds_of_cuts(clock, most=self.cost):
+            self.lower = max(self.lower, min(self.master.bound, self.cost))
+            yield
+        self.lower = max(self.lower, min(self.master.bound, self.cost))
 
     def make(self, attempt: int) -> None:
         """A pattern in the order of falling weights, later ones in random orders."""
@@ -77,26 +93,42 @@ class Completions:
         return np.random.default_rng([self.context.seed, attempt]).permutation(len(requirements))
 
     def proven_bound(self) -> Bound:
-        """Nothing is proven here."""
-        return Bound(self.problem.base_cost, "what is suppressed beforehand")
+        """What the cuts prove in exact arithmetic."""
+        if self.master is None:
+            return Bound(self.problem.base_cost, "what is suppressed beforehand")
+        self.master.certify()
+        self.lower = max(self.lower, min(self.master.bound, self.cost))
+        return Bound(self.problem.base_cost + self.lower, BY_LINES, self.context.clock.spent(), root=self.master)
 
 
 class Completer(Beside):
-    """Makes patterns in a thread of its own; a step is a pattern."""
+    """Bounds and completes in a thread of its own; a step is a round of cuts or a pattern."""
 
-    def __init__(self, problem: GeneralProblem, context: Context, paced: bool, offers: Offers | None = None) -> None:
-        self.made = Completions(problem, context)
+    def __init__(
+        self,
+        problem: GeneralProblem,
+        context: Context,
+        paced: bool,
+        offers: Offers | None = None,
+        patterns_first: bool = False,
+    ) -> None:
+        self.made, self.patterns_first = Completions(problem, context), patterns_first
         super().__init__(problem, context, paced, offers)
 
     def _steps(self) -> Iterator[None]:
         self.made.context = replace(self._context)
         self.search = self.made
-        for attempt in range(ORDERS):
+        if self.patterns_first:
+            self.made.make(0)
+            yield
+        yield from self.made.bounded(self.clock.part(SHARE_OF_CUTS))
+        for attempt in range(int(self.patterns_first), ORDERS):
             self.made.make(attempt)
             yield
 
     def _news(self, steps: int) -> News:
-        nothing = np.zeros(len(self.made.best))
-        news = News(steps, self.made, nothing, self.problem.candidate)
+        master = self.made.master
+        point = np.zeros(len(self.made.best)) if master is None else master.point()
+        news = News(steps, self.made, point, self.problem.candidate)
         news.circuits = self.made.circuits
         return news

@@ -79,6 +79,7 @@ class GeneralKernels:
         grid = box_grid(table)
         if grid is not None and (grid.place[np.flatnonzero(table.suppressible)] < 0).any():
             grid = None  # groups move with their members: only circuits of the pool can say how
+        self.finds_circuits = grid is not None
         cell = np.arange(len(table)) if grid is None else grid.cell.astype(np.int64)
         self.place: Ints = np.arange(len(table)) if grid is None else grid.place
         there = cell >= 0

@@ -18,6 +18,7 @@ from deap import base
 from numpy.typing import NDArray
 
 from gpuga.backends import device_used
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
@@ -54,9 +55,6 @@ FIRST = 32
 
 GENERATIONS_BETWEEN_PRICES = 4
 """Prices change at most so often."""
-
-MOST_CELLS_TO_PROVE = 3_000
-"""Larger general tables have no prover: its programs would take too long. Others complete patterns beside evolution."""
 
 MOST_BYTES = 1 << 30
 """Memory that the patterns of a population may take, with what proves them."""
@@ -224,7 +222,9 @@ class Run:
         if isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE:
             self.prover = Prover(self.problem, self.context, self.paced, offers)
         else:
-            self.prover = Completer(self.problem, self.context, self.paced, offers)
+            self.prover = Completer(
+                self.problem, self.context, self.paced, offers, patterns_first=not self.kernels.finds_circuits
+            )
 
     def _first(self) -> Population:
         """The user's patterns, completed, and some individuals at the weights as prices.

@@ -23,6 +23,7 @@ class PathsFindAll:
     ground: Ground
     shares = Shares(decoded=1 / 16, destroyed=1 / 4, new=1 / 128)
     usual = 256
+    finds_circuits = True
 
     @property
     def bytes_each(self) -> int:

@@ -8,16 +8,13 @@ for any multipliers; the duals of the attacker's linear programs only propose so
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
-from gpuga.bounds.cut import Batches, Cut, Effort, Floats
-from gpuga.bounds.separators.bridges import LoneCells, bridge
-from gpuga.bounds.separators.derivations import Derivations
-from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row, whole_product
-from gpuga.bounds.separators.row_pool import RowPool
-from gpuga.bounds.separators.zero_half import LARGEST_HALF, OneOf, Statement, half_cuts
+from gpuga.bounds.cut import Batches, Cut, Floats
+from gpuga.bounds.separators.bridges import bridge
+from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
+from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
@@ -25,13 +22,9 @@ from gpuga.problem.general import GeneralProblem
 from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Mask, Table
 
-VIOLATED = 1e-2
 WHOLE_ROOMS = (1.0, 64.0, 1e5)
 """Room of cells, in needs of a requirement, when a whole pattern is judged: most cuts come of narrow ones."""
 
-HALVES_AT_ONCE = 60
-HALVES_FROM = 1500
-CUTS_AT_ONCE = 150
 LONGEST_SILENCE = 3
 """A requirement that is within reach of point after point is still asked for in every such round."""
 
@@ -41,47 +34,14 @@ BRIDGE = 1e-2
 UNLIMITED = 100.0
 
 
-class AttackerSeparator:
+class AttackerSeparator(LineSeparator):
     """Finds cuts of any linear table; see `Separator`. Columns are its cells."""
 
-    effort = Effort(
-        few=(20, 2**31),
-        few_at_node=1,
-        patience=30,
-        spares_tight=False,
-        rounds=4,
-        gain=0.02,
-        tried=(30, 8),
-        iterations=150,
-    )
-
     def __init__(self, problem: GeneralProblem) -> None:
-        table = problem.table
-        self.table, self.requirements = table, problem.plain
-        self.cell: Ints = np.arange(len(table))
-        self.weight: Ints = table.weight
-        self.candidate: Mask = problem.candidate
-        self.pool = RowPool()
-        self._lone_cells = LoneCells(table, self.cell, self.candidate)
-        self._levels, self._movement = FractionalAttacker(table), FractionalAttacker(table)
+        super().__init__(problem)
+        self._levels, self._movement = FractionalAttacker(self.table), FractionalAttacker(self.table)
         self._silent: Ints = np.zeros(len(self.requirements), np.int64)
         self._asked = 0
-        self._of_cell: dict[int, list[int]] = {}
-        for number, cell in enumerate(self.requirements.cell.tolist()):
-            self._of_cell.setdefault(cell, []).append(number)
-        for line in range(len(table.lines)):
-            if problem.clock is not None and problem.clock.expired():
-                break  # any of them may be left out: the bound is only weaker
-            self._keep_rows(_product_of(table, line))
-
-    @property
-    def core(self) -> Mask:
-        """All candidates."""
-        return self.candidate
-
-    def first(self) -> Sequence[Cut]:
-        """None: the rows of single lines are in the pool."""
-        return []
 
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then what attackers say, then zero-half cuts."""
@@ -99,22 +59,7 @@ class AttackerSeparator:
         for room in WHOLE_ROOMS:
             yield self._out_of_reach(x, room, clock)
 
-    def deepen(self) -> bool:
-        """Everything is asked for already."""
-        return False
-
-    def derivations(self, cuts: Sequence[Cut]) -> list[list[Any]]:
-        """How cuts are derived, for the checker of proofs."""
-        return Derivations().of(cuts)
-
     # --- kinds of cuts ---------------------------------------------------------------------------------
-
-    def _cheap(self, x: Floats) -> list[Cut]:
-        """Roundings of kept rows, and lone cells."""
-        return [*self._roundings(x), *self._lone_cells.violated(x)]
-
-    def _roundings(self, x: Floats) -> list[SparseCut]:
-        return self.pool.violated(x, VIOLATED, CUTS_AT_ONCE)
 
     def _pattern(self, x: Floats) -> Floats:
         """The point with the forced cells."""
@@ -142,28 +87,8 @@ class AttackerSeparator:
             kept += self._keep_rows(product)
         return self._roundings(x) if kept else []
 
-    def _keep_rows(self, product: Product) -> int:
-        """Keep the rows that `y M` gives for all requirements whose cell is in it; how many are new."""
-        kept = 0
-        for cell in np.flatnonzero((product.of_cells != 0) & self.table.primary).tolist():
-            for number in self._of_cell.get(cell, []):
-                row = level_row(self.table, self.requirements, number, product)
-                if row is not None:
-                    kept += self.pool.add(row)
-        return kept
-
     def _bridges(self, x: Floats, clock: Clock) -> list[SparseCut]:
         return list(bridges(self._movement, self.candidate, self._pattern(x), clock))
-
-    def _halves(self, x: Floats, cuts: Sequence[Cut]) -> list[SparseCut]:
-        """The zero-half cuts of the latest cuts that the point violates most; of sums only where others give none."""
-        known, found = {cut.key for cut in cuts}, list[SparseCut]()
-        latest = [cut for cut in cuts[-HALVES_FROM:] if isinstance(cut, SparseCut)]
-        for some in ([cut for cut in latest if not cut.summed], latest):
-            if not found:
-                said = [statement for cut in some for statement in _statements(cut)]
-                found = [half for half in half_cuts(said, self.cell, x, HALVES_AT_ONCE) if half.key not in known]
-        return found
 
 
 class FractionalAttacker:
@@ -248,19 +173,3 @@ def bridges(attacker: FractionalAttacker, free: Mask, z: Floats, clock: Clock) -
             cut = bridge(table, whole_product(table, answer.row_dual), z)
             if cut is not None and cut.violation(z) > BRIDGE:
                 yield cut
-
-
-def _product_of(table: Table, line: int) -> Product:
-    """One line as it is."""
-    lines, product = table.lines, np.zeros(len(table), np.int64)
-    entries = slice(int(lines.start[line]), int(lines.start[line + 1]))
-    product[lines.cell[entries]] = lines.coef[entries]
-    return Product(product, np.array([line]), np.ones(1, np.int64))
-
-
-def _statements(cut: SparseCut) -> Iterator[Statement]:
-    """What a cut says in small integers."""
-    if cut.rhs <= LARGEST_HALF:
-        yield cut
-    if cut.rhs > 1 and not cut.summed:
-        yield OneOf(cut)

@@ -16,6 +16,9 @@ from gpuga.table.table import Ints, Mask, Table
 
 VIOLATED = 0.01
 
+AT_ONCE = 2_000
+"""Of more lone cells than this the worst are named."""
+
 
 class LoneCells:
     """The bridges of single lines: in a line without forced cells no secondary one is alone.
@@ -32,14 +35,18 @@ class LoneCells:
         used = (column[lines.cell] >= 0) & ~(forced | (free > longest))[lines.line_of_entry]
         self.cell, self.count = cell, len(lines)
         self.line, self.column = lines.line_of_entry[used], column[lines.cell[used]]
+        self.start = np.searchsorted(self.line, np.arange(self.count + 1))
 
     def violated(self, x: Floats) -> list[SparseCut]:
         """The bridges that a point (float64[n], zero outside the candidates) violates."""
         total = np.bincount(self.line, weights=x[self.column], minlength=self.count)
-        more = 2.0 * x[self.column] - total[self.line] > VIOLATED
+        violation = 2.0 * x[self.column] - total[self.line]
+        more = np.flatnonzero(violation > VIOLATED)
+        if len(more) > AT_ONCE:
+            more = np.sort(more[np.argsort(-violation[more], kind="stable")[:AT_ONCE]])
         found = []
         for line, one in zip(self.line[more].tolist(), self.column[more].tolist(), strict=True):
-            columns = np.sort(self.column[self.line == line])
+            columns = np.sort(self.column[self.start[line] : self.start[line + 1]])
             made = "alone", int(self.cell[one]), [line], [1]
             found.append(_others_outweigh(columns, one, made))
         return found
@@ -50,7 +57,7 @@ def bridge(table: Table, product: Product, z: Floats) -> SparseCut | None:
 
     Of the cells of `y M` none moves alone: it holds for each of them.
     """
-    cells = np.flatnonzero((product.of_cells != 0) & table.suppressible & ((table.up > 0) | (table.down > 0)))
+    cells = product.cell[table.suppressible[product.cell] & ((table.up > 0) | (table.down > 0))[product.cell]]
     if not len(cells) or table.forced[cells].any():
         return None
     one = int(cells[np.argmax(z[cells])])

@@ -66,6 +66,12 @@ class CapacityCut:
         """The coefficients of the given candidate places (int64)."""
         return _coefficients(self.net, columns, self.rows, self.columns, self.cover, self.shape)
 
+    def entries(self, columns: Ints, position: Ints) -> tuple[Ints, Ints]:
+        """Where its columns stand among `columns` (`position` int64[n] says it, -1: nowhere), and coefficients."""
+        coef = self.coefficients(columns)
+        at = np.flatnonzero(coef)
+        return at, coef[at]
+
     def plain(self) -> CapacityCut:
         """The cut that this one was made of."""
         return plain_cut(self.net, self.rows, self.columns, self.need)

@@ -35,11 +35,18 @@ Origin = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """`y M` (int64[n]) and the multipliers that are not zero, by line, in lowest terms, the first one positive."""
+    """`y M` at the cells where it is not zero, and the multipliers by line, in lowest terms, the first one positive."""
 
+    cell: Ints
     of_cells: Ints
     line: Ints
     y: Ints
+
+    @classmethod
+    def of(cls, product: Ints, line: Ints, y: Ints) -> Product:
+        """From `y M` at all cells (int64[n])."""
+        cell = np.flatnonzero(product)
+        return cls(cell, product[cell], line, y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +83,12 @@ class SparseCut:
         """The coefficients of the given cells (int64)."""
         at = np.minimum(np.searchsorted(self.cell, columns), len(self.cell) - 1)
         return np.where(self.cell[at] == columns, self.coef[at], 0)
+
+    def entries(self, columns: Ints, position: Ints) -> tuple[Ints, Ints]:
+        """Where its columns stand among `columns` (`position` int64[n] says it, -1: nowhere), and coefficients."""
+        at = position[self.cell]
+        order = np.argsort(at, kind="stable")[int((at < 0).sum()) :]
+        return at[order], self.coef[order]
 
     def violation(self, z: Floats) -> float:
         """How far a point misses the cut, as a share of its scale."""
@@ -143,27 +156,29 @@ def whole_product(table: Table, dual: Floats) -> Product:
     np.add.at(product, lines.cell, lines.coef * y[lines.line_of_entry])
     used = np.flatnonzero(y)
     common = max(1, int(np.gcd.reduce(y[used]))) * (-1 if len(used) and y[used[0]] < 0 else 1)
-    return Product(product, used, y[used] // common)
+    return Product.of(product, used, y[used] // common)
 
 
 def level_row(table: Table, tasks: Tasks, task: int, of_lines: Product) -> SparseCut | None:
     """The knapsack row of a task that `y M` gives, where its cell is in it; None where forced cells are enough."""
-    product = of_lines.of_cells
-    cell, own = int(tasks.cell[task]), int(product[tasks.cell[task]])
+    cell, cells, product = int(tasks.cell[task]), of_lines.cell, of_lines.of_cells
+    at = int(np.searchsorted(cells, cell))
+    own = int(product[at]) if at < len(cells) and cells[at] == cell else 0
     limit = int(tasks.need[task]) * abs(own)
-    if own == 0 or float(limit) * len(table) >= MOST:
+    if own == 0 or float(limit) * len(cells) >= MOST:
         return None
     reduced = product if own * int(tasks.direction[task]) < 0 else -product
     size = np.abs(reduced)
-    size[cell] = 0
-    room = np.where(reduced > 0, table.up, table.down)
+    size[at] = 0
+    room = np.where(reduced > 0, table.up[cells], table.down[cells])
     # a product that is too large is not looked at: what counts is capped anyway
     large = (room >= INFINITE) | (room.astype(np.float64) * size >= limit)
     gain = np.where(size == 0, 0, np.where(large, limit, np.minimum(room, limit) * np.minimum(size, limit)))
-    missing = limit - int(gain[table.forced].sum())
-    cells = np.flatnonzero((gain > 0) & ~table.forced & table.suppressible)
-    if missing <= 0 or not len(cells):
+    forced = table.forced[cells]
+    missing = limit - int(gain[forced].sum())
+    counts = (gain > 0) & ~forced & table.suppressible[cells]
+    if missing <= 0 or not counts.any():
         return None
-    coef = np.minimum(gain[cells], missing)
+    coef = np.minimum(gain[counts], missing)
     made = ("small", ("level", cell, "up" if tasks.direction[task] > 0 else "down", of_lines.line, of_lines.y))
-    return SparseCut(cells, coef, int(reduce(coef, missing)), origin=made)
+    return SparseCut(cells[counts], coef, int(reduce(coef, missing)), origin=made)

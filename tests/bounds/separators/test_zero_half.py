@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from gpuga.bounds.separators.attacker import _statements
 from gpuga.bounds.separators.capacity_cuts import (
     plain_cut,
 )
 from gpuga.bounds.separators.derivations import Derivations
 from gpuga.bounds.separators.line_cuts import SparseCut
+from gpuga.bounds.separators.lines import _statements
 from gpuga.bounds.separators.zero_half import OneOf, half_cuts, half_of, odd_combinations
 from gpuga.safety.network import Network
 from tests.bounds.problems import small_problem
