@@ -48,7 +48,9 @@ _shown_options = bundled("shown", _SHOWN)
 @click.command()
 @table_options
 @click.argument("pattern", type=click.Path())
-@click.option("--out", required=True, type=click.Path(), metavar="PUBLIC", help="Output file: .csv, .xlsx or .parquet.")
+@click.option(
+    "--out", required=True, type=click.Path(), metavar="PUBLIC", help="Output file: .csv, .xlsx, .parquet or .tab."
+)
 @_shown_options
 @seconds_option
 @attacker_options

@@ -80,7 +80,7 @@ def _table(table: str, **given: Any) -> Table:
     written = Written(**{field.name: given[field.name] for field in fields(Written)})
     if table.lower().endswith(".jj"):
         return checker.read_table(table, reading)
-    if written != Written() or table.lower().endswith((".parquet", ".xlsx")):
+    if written != Written() or table.lower().endswith((".parquet", ".xlsx", ".tab")):
         return checker.long_table(_columns(table, written, given["dimension"]), reading)
     try:
         return checker.read_table(table, reading)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpuga.errors import InputError, printable
+from gpuga.files.argus import result_columns
 from gpuga.files.atomic import Content, write_whole
 from gpuga.files.csv import CsvColumns, line_of_row, parse_columns, rows_text
 from gpuga.files.jj import jj_indices
@@ -118,7 +119,10 @@ def read_pattern(source: Source, path: str | Path) -> Mask:
     except primaries and cells that were suppressed beforehand.
     """
     path = Path(path)
-    if path.suffix.lower() == ".parquet":
+    if path.suffix.lower() == ".tab" and source.table.grid is not None:
+        columns = result_columns(path, [d.name for d in source.table.grid.dimensions])
+        text, read = "", CsvColumns(list(columns), list(columns.values()), ",")
+    elif path.suffix.lower() == ".parquet":
         frame = read_arrow(path)
         text, names = "", frame.column_names
         read = CsvColumns(

@@ -265,8 +265,8 @@ def test_a_flag_is_one_to_twenty_printable_characters_and_no_formula(flag: str, 
 
 
 @pytest.mark.parametrize(("name", "kind"), [("p.jj", r"\.jj"), ("p", "a file of no kind"), ("p.tsv", r"\.tsv")])
-def test_public_tables_are_of_three_kinds(name: str, kind: str) -> None:
-    with pytest.raises(InputError, match=rf"written as one of \.csv, \.xlsx, \.parquet, not as {kind}"):
+def test_public_tables_are_of_four_kinds(name: str, kind: str) -> None:
+    with pytest.raises(InputError, match=rf"written as one of \.csv, \.xlsx, \.parquet, \.tab, not as {kind}"):
         check_public(name, "c")
 
 
