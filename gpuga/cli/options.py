@@ -250,6 +250,22 @@ json_option = click.option(
     "--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result to a JSON file."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
+PROGRESS = "gpuga.progress"
+"""Where a command remembers that --progress was given."""
+
+
+def _remember(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    ctx.meta[PROGRESS] = asked
+
+
+progress_option = click.option(
+    "--progress",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Print progress in plain lines every few seconds where there is no terminal, such as in a log.",
+)
+
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."
 )

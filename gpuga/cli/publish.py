@@ -12,6 +12,7 @@ from gpuga.cli.options import (
     bundled,
     files_read,
     notes_on_stderr,
+    progress_option,
     protect_secondary_option,
     quiet_option,
     seconds_option,
@@ -55,6 +56,7 @@ _shown_options = bundled("shown", _SHOWN)
 @seconds_option
 @attacker_options
 @protect_secondary_option
+@progress_option
 @quiet_option
 def publish(
     reading: dict[str, Any],

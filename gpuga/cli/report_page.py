@@ -11,6 +11,7 @@ from gpuga.cli.options import (
     attacker_options,
     bundled,
     files_read,
+    progress_option,
     protect_secondary_option,
     quiet_option,
     seconds_option,
@@ -39,6 +40,7 @@ _PAGE = (
 @seconds_option
 @attacker_options
 @protect_secondary_option
+@progress_option
 @quiet_option
 def report(
     reading: dict[str, Any],
@@ -109,7 +111,7 @@ def _judged(
     found = Judged(source.table, suppressed, verdict, Names.of(source), __version__)
     if not office:
         return found
-    with progress_on_terminal(quiet) as progress:
+    with progress_on_terminal(quiet, clock) as progress:
         context = Context(clock=clock, progress=progress)
         reasons = needs(source.table, suppressed, MOST_NEEDS, context, **asked)
     made = {} if page["summary"] is None else _summary(Path(page["summary"]), found)
