@@ -90,7 +90,7 @@ def public_content(source: Source, suppressed: Mask, path: str | Path, wanted: W
     if taken := [name for name in figures if name in names]:
         what = f"a dimension called {taken[0]} leaves no name for the {taken[0]}s: rename it"
         raise InputError(what, path=source.path)
-    _note_order(source.table, suppressed)
+    note_order(source.table, suppressed)
     names, columns = [*names, *figures], [*labels, *figures.values()]
     numbers = {"value", "low", "high"} & figures.keys()
     if suffix == ".parquet":
@@ -160,7 +160,7 @@ def safe_labels(labels: list[str] | tuple[str, ...], path: Path, field: str) -> 
     return safe
 
 
-def _note_order(table: Table, suppressed: Mask) -> None:
+def note_order(table: Table, suppressed: Mask) -> None:
     """Warn where the order of the rows tells how large a suppressed cell is."""
     value = table.value[: table.given]
     rising = np.diff(value)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from gpuga.cli.main import run
 from gpuga.errors import InputError
-from gpuga.files.public import FORMULA, _note_order, _outward, check_public, public_content, safe_labels
+from gpuga.files.public import FORMULA, _outward, check_public, note_order, public_content, safe_labels
 from gpuga.files.read import read_source
 from gpuga.safety.audit import audit
 
@@ -231,7 +231,7 @@ def order_is_noted(values: list[int], hidden: int = 0) -> bool:
     suppressed = np.arange(len(table.value)) == hidden
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        _note_order(table, suppressed)
+        note_order(table, suppressed)
     return any("sorted by value" in str(one.message) for one in said)
 
 
