@@ -64,9 +64,9 @@ def row_of(
     assert found.audit.safe
     bound = found.bound
     return row | {
-        "cost": float(table.shown_cost(found.cost)),
+        "cost": float(found.cost),
         "lower_bound": None if bound is None else float(table.shown_cost(bound.lower_bound)),
-        "proven": bound is not None and bound.lower_bound >= found.cost,
+        "proven": bound is not None and bound.lower_bound >= found.scaled_cost,
         "generations": found.found.generations,
         "elapsed": round(time.monotonic() - begun, 2),
     }

@@ -63,7 +63,7 @@ def ours(table: Table, path: Path, minutes: float) -> dict[str, Any]:
     answer: dict[str, Any] = {}
     with timed(answer):
         found = protect(table, "exact", seconds=60 * minutes)
-    return answer | {"cost": found.cost, "proven": found.optimal, "safe": found.audit.safe}
+    return answer | {"cost": found.scaled_cost, "proven": found.optimal, "safe": found.audit.safe}
 
 
 def tau_argus(table: Table, path: Path, minutes: float) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def measure(tables: str, seed: int, clock: Clock) -> PlaneResult:
         tables=tables,
         seed=seed,
         seconds_allowed=clock.seconds or 0.0,
-        cost=float(table.shown_cost(found.cost)),
+        cost=float(found.cost),
         lower_bound=float(table.shown_cost(found.bound.lower_bound)),
         gap=float("inf") if found.gap is None else found.gap,
         optimal=found.optimal,

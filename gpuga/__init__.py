@@ -31,6 +31,7 @@ __all__ = [
     "exposure",
     "lower_bound",
     "protect",
+    "protect_records",
     "read_table",
     "table_from_array",
     "table_from_frame",
@@ -49,6 +50,7 @@ _HOME = {
     "exposure": "gpuga.safety.exposure",
     "lower_bound": "gpuga.bounds.exact",
     "protect": "gpuga.protect",
+    "protect_records": "gpuga.records",
     "read_table": "gpuga.files.read",
     "table_from_array": "gpuga.table.builders",
     "table_from_frame": "gpuga.table.builders",
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from gpuga.files.read import read_table, write_table
     from gpuga.protect import protect
     from gpuga.protection import Bound
+    from gpuga.records import protect_records
     from gpuga.result import Protection
     from gpuga.safety.audit import Audit, audit
     from gpuga.safety.exposure import Exposure, exposure

@@ -37,7 +37,7 @@ class Comparison:
         """The gap of an entry to the best lower bound; None without one."""
         if entry.protection is None or self.lower_bound is None:
             return None
-        return relative_gap(entry.protection.cost, self.lower_bound)
+        return relative_gap(entry.protection.scaled_cost, self.lower_bound)
 
 
 def compare(

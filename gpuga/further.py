@@ -29,9 +29,14 @@ class Alternative:
     best: NDArray[np.bool_]
     likeness: Likeness | None = None
 
+    @property
+    def cost(self) -> float | int:
+        """The sum of the weights of the secondary suppressions, in the table's own units."""
+        return self.table.shown_cost(self.scaled_cost)
+
     @cached_property
-    def cost(self) -> int:
-        """Weights of the secondary suppressions, in units of `1/weight_scale`."""
+    def scaled_cost(self) -> int:
+        """The same as an exact integer, in units of `1/weight_scale`."""
         return self.table.cost(self.suppressed)
 
     @cached_property
@@ -55,11 +60,10 @@ class Alternative:
         return None if self.likeness is None else self.likeness.changes(self.suppressed).difference
 
     def __repr__(self) -> str:
-        cost = self.table.shown_cost(self.cost)
-        return f"Alternative(cost={cost}, secondary={self.secondary}, totals={self.totals}, apart={self.apart})"
+        return f"<Alternative: {self.secondary} secondary cells, {self.totals} totals, {self.apart} cells apart>"
 
     def _figures(self) -> tuple[int, ...]:
-        return self.cost, self.secondary, self.totals, self.difference or 0
+        return self.scaled_cost, self.secondary, self.totals, self.difference or 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,7 @@ class FurtherPatterns:
         for one in self._shown(candidates):
             if one.apart:
                 found.setdefault(one.suppressed.tobytes(), one)
-        return tuple(sorted(found.values(), key=lambda one: (one.cost, one.apart)))
+        return tuple(sorted(found.values(), key=lambda one: (one.scaled_cost, one.apart)))
 
     def front(self, candidates: Sequence[Candidate], audit: Audit) -> tuple[Alternative, ...]:
         """Those of them, and of the best one, that none is better than in everything, by rising cost."""

@@ -67,8 +67,9 @@ ROOMS = (
     _room(
         "recipe",
         "the public surface: the register of methods, `protect` for all of them",
-        "base table run files safety report problem circuits heuristics bounds evolution kernels lp verify",
-        "__init__ methods anytime further unmet_wishes protect result proof_file compare compile_ahead installed",
+        "base table run files safety report problem circuits heuristics bounds evolution microdata kernels lp verify",
+        "__init__ methods anytime further unmet_wishes protect records result proof_file compare compile_ahead "
+        "installed",
     ),
     _room(
         "cli",

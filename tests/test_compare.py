@@ -19,7 +19,7 @@ def table() -> Table:
 def test_gaps_are_to_the_best_bound_of_all(table: Table) -> None:
     comparison = gpuga.compare(table, methods=["hypercube", "exact"])
     assert [entry.method for entry in comparison.entries] == ["hypercube", "exact"]
-    costs = [entry.protection.cost for entry in comparison.entries if entry.protection]
+    costs = [entry.protection.scaled_cost for entry in comparison.entries if entry.protection]
     assert comparison.lower_bound == costs[1] <= costs[0]
     assert comparison.gap(comparison.entries[1]) == 0.0
     assert comparison.gap(comparison.entries[0]) == pytest.approx(costs[0] / costs[1] - 1)

@@ -39,7 +39,7 @@ def main() -> int:
         operators={"select": select},
         on_generation=told,
     )
-    print(f"cost {table.shown_cost(found.cost)}, safe: {found.audit.safe}, selections: {select.calls}")
+    print(f"cost {found.cost}, safe: {found.audit.safe}, selections: {select.calls}")
     return select.calls
 
 

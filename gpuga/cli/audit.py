@@ -10,6 +10,7 @@ from gpuga.cli.options import (
     attacker_options,
     files_read,
     json_option,
+    progress_option,
     protect_secondary_option,
     quiet_option,
     read_options,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @protect_secondary_option
 @click.option("--show", is_flag=True, help="Print the interval that an attacker can compute for each suppressed cell.")
 @json_option
+@progress_option
 @quiet_option
 def audit(
     reading: dict[str, Any],
@@ -92,7 +94,7 @@ def judged(
 
     source = read_options(**reading)
     suppressed = read_pattern(source, pattern)
-    with progress_on_terminal(quiet) as progress:
+    with progress_on_terminal(quiet, clock) as progress:
         context = Context(clock=clock, progress=progress)
         verdict = gpuga.audit(source.table, suppressed, intervals=intervals, proofs=proofs, context=context, **asked)
     return Judged(source, suppressed, verdict)

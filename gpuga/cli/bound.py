@@ -25,7 +25,7 @@ def bound(**asked: Any) -> None:
     question.say_heading(source.table)
     ready_to_compile(question.quiet)
     attacker = question.attacker
-    with progress_on_terminal(question.quiet) as progress, ending_on_interrupt(clock):
+    with progress_on_terminal(question.quiet, clock) as progress, ending_on_interrupt(clock):
         context = Context(clock=clock, progress=progress, strict=attacker["strict"])
         found = gpuga.lower_bound(source.table, context, whole=attacker["whole"], level_zero=attacker["level_zero"])
     shown = source.table.shown_cost(found.lower_bound)

@@ -83,7 +83,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
         rows.append(
             {
                 "method": entry.method,
-                "cost": comparison.table.shown_cost(found.cost),
+                "cost": found.cost,
                 "secondary": found.secondary,
                 "gap": comparison.gap(entry),
                 "optimal": comparison.gap(entry) == 0.0,

@@ -88,6 +88,6 @@ def _judged(reading: dict[str, Any], pattern: str, clock: Clock, asked: SafetyOp
     from gpuga.report.reasons import needs
 
     source, suppressed, verdict = judged(reading, pattern, clock, asked, intervals=True, quiet=False)
-    with progress_on_terminal(quiet=False) as progress:
+    with progress_on_terminal(False, clock) as progress:
         found = needs(source.table, suppressed, most, Context(clock=clock, progress=progress), **asked)
     return Judged(source.table, suppressed, verdict, Names.of(source), __version__, needs=found)

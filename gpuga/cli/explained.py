@@ -142,8 +142,8 @@ def _frozen(judged: Judged, cell: int, clock: Clock, asked: SafetyOptions) -> di
         return {"possible": False}
     except OutOfTime:
         return {"possible": None}
-    more = found.cost - table.cost(judged.suppressed)
-    costs = {"cost": table.shown_cost(found.cost), "more": table.shown_cost(more)}
+    more = found.scaled_cost - table.cost(judged.suppressed)
+    costs = {"cost": found.cost, "more": table.shown_cost(more)}
     return {"possible": True, **costs, "optimal": found.optimal}
 
 

@@ -43,7 +43,7 @@ def _figures(number: int, one: Alternative) -> dict[str, Any]:
     """A row of a front, or of the alternatives in the summary."""
     figures = {
         "pattern": number,
-        "cost": one.table.shown_cost(one.cost),
+        "cost": one.cost,
         "secondary": one.secondary,
         "totals": one.totals,
         "apart": one.apart,
@@ -84,7 +84,7 @@ def further_lines(protection: Protection, out: str, front: str | None) -> list[s
         lines.append(f"published as wished: {cells} cells ({named})")
     asked = protection.parameters.values(["result"]).get("alternatives", 0)
     for path, one in zip(alternative_paths(out, asked), protection.alternatives, strict=False):
-        cost = f"cost {one.table.shown_cost(one.cost):,}"
+        cost = f"cost {one.cost:,}"
         lines.append(f"alternative: {cost}, differs in {one.apart} cells, safe: {printable(path, 300)}")
     if len(protection.alternatives) < asked:
         lines.append(f"{len(protection.alternatives)} of {asked} alternatives were found and shown to be safe")

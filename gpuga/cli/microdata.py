@@ -10,6 +10,7 @@ from gpuga.cli.options import (
     backend_option,
     json_option,
     notes_on_stderr,
+    progress_option,
     quiet_option,
     seconds_option,
     seed_option,
@@ -81,6 +82,7 @@ def microdata() -> None:
 @backend_option("evaluates recodings")
 @written_options
 @json_option
+@progress_option
 @quiet_option
 def protect(
     file: str,
@@ -114,7 +116,7 @@ def protect(
     parameters, clock = protect_parameters(**wanted), Clock(seconds)
     with (
         notes_on_stderr(),
-        progress_on_terminal(quiet) as progress,
+        progress_on_terminal(quiet, clock) as progress,
         opened(file, parameters, progress) as source,
         ending_on_interrupt(clock, "the best protection so far"),
     ):

@@ -57,6 +57,17 @@ _TABLE = (
     ),
 )
 
+_RECORDS = (
+    click.option("--by", metavar="A,B", help="TABLE is a file of records; these columns become the dimensions."),
+    click.option("--value", metavar="COLUMN", help="With --by: column to sum."),
+    click.option(
+        "--rule",
+        multiple=True,
+        metavar="RULE",
+        help="With --by: rule for sensitive cells, as in gpuga tabulate (which has more options); may be repeated.",
+    ),
+)
+
 _WRITTEN = (
     click.option("--decimal", metavar="SIGN", help="Decimal sign: point or comma.  [default: as found]"),
     click.option(
@@ -98,7 +109,7 @@ def bundled(name: str, options: Sequence[Callable[..., Any]]) -> Callable[[Comma
     return decorated
 
 
-table_options = bundled("reading", (*_TABLE, *_WRITTEN))
+table_options = bundled("reading", (*_TABLE, *_RECORDS, *_WRITTEN))
 """The argument TABLE and everything that says how to read it, for `read_options`."""
 
 
@@ -115,26 +126,54 @@ def read_options(
     **plainly: Any,
 ) -> Source:
     """The table that the options describe; what had to be assumed is said on standard error."""
-    from gpuga.files.read import read_source
-
     plain = [code for code in total if "=" not in code]
     if len(plain) > 1:
         raise InputError("names more than one code for all dimensions: write DIM=CODE", field="--total")
     chances = [pair_of(text, "--coincidence", "DIM=CODE") for text in coincidence]
+    said = {
+        "hierarchies": _by_dimension(hierarchy, "--hierarchy", "DIM=FILE.hrc"),
+        "total": plain[0] if plain else "Total",
+        "totals": _by_dimension([text for text in total if "=" in text], "--total", "DIM=CODE"),
+        "dimensions": dimension,
+        "coincidences": {name: [code for other, code in chances if other == name] for name, _ in chances},
+    }
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UserWarning)
-        source = read_source(
-            table,
-            hierarchies=_by_dimension(hierarchy, "--hierarchy", "DIM=FILE.hrc"),
-            total=plain[0] if plain else "Total",
-            totals=_by_dimension([text for text in total if "=" in text], "--total", "DIM=CODE"),
-            dimensions=dimension,
-            coincidences={name: [code for other, code in chances if other == name] for name, _ in chances},
-            **plainly,
-        )
+        source = _read(table, said | plainly)
     for note in notes:
         _say_note(note.message, note.category)
     return source
+
+
+def _read(path: str, said: dict[str, Any]) -> Source:
+    """The table in a file: a table, or with --by a file of records, which is tabulated."""
+    from gpuga.files.read import read_source
+
+    by, value, rules = (said.pop(name) for name in ("by", "value", "rule"))
+    if by is None:
+        for option, given in (("--value", value), ("--rule", rules)):
+            if given:
+                raise InputError("is for records: give their dimensions with --by", field=option)
+        return read_source(path, **said)
+    return _tabulated(path, by, value, rules, said)
+
+
+def _tabulated(path: str, by: str, value: str | None, rules: tuple[str, ...], said: dict[str, Any]) -> Source:
+    from gpuga.cli.microdata_options import parse_names
+    from gpuga.files.notation import Written
+    from gpuga.records import records_source
+
+    for option, given in (("--value", value), ("--rule", rules)):
+        if not given:
+            raise InputError("is missing: records need it", field=option)
+    for option, name in (("--wide", "wide"), ("--dimension", "dimensions"), ("--ignore", "ignore")):
+        if said.pop(name):
+            raise InputError("is not for records", field=option)
+    if said.pop("totals"):
+        raise InputError("records take one code for all totals", field="--total")
+    written = Written(**{name: said.pop(name) for name in ("encoding", "separator", "decimal", "thousands", "sheet")})
+    tabulating = {"by": parse_names(by, "--by"), "value": value, "rule": rules, "total": said["total"]}
+    return records_source(path, tabulating | {"written": written}, **said)
 
 
 def files_read(reading: dict[str, Any]) -> dict[str, str | tuple[str, ...]]:
@@ -211,6 +250,22 @@ json_option = click.option(
     "--json", "json_path", type=click.Path(), metavar="FILE", help="Write the result to a JSON file."
 )
 quiet_option = click.option("--quiet", is_flag=True, help="Print errors only.")
+PROGRESS = "gpuga.progress"
+"""Where a command remembers that --progress was given."""
+
+
+def _remember(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    ctx.meta[PROGRESS] = asked
+
+
+progress_option = click.option(
+    "--progress",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember,
+    help="Print progress in plain lines every few seconds where there is no terminal, such as in a log.",
+)
+
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."
 )

@@ -1,4 +1,4 @@
-"""Progress on a terminal, and the handling of Ctrl-C."""
+"""Progress on a terminal or, where it is asked for, in plain lines; and the handling of Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,22 +7,43 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 import gpuga
 from gpuga import compiling
+from gpuga.cli.options import PROGRESS
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
     from gpuga.context import Clock, Progress
+
+
+EVERY = 5.0
+"""Seconds between plain lines of progress."""
+
+
+def figures_text(figures: dict[str, float | int | str]) -> str:
+    """Figures of a stage in words."""
+    return ", ".join(f"{n} {v:,g}" if isinstance(v, float) else f"{n} {v}" for n, v in figures.items())
+
+
+def time_text(started: float, clock: Clock | None, now: float) -> str:
+    """How long a run lasts already and, under a time limit, how long it may still."""
+    spent = f"{int(now - started) // 60}:{int(now - started) % 60:02d}"
+    if clock is None or clock.seconds is None:
+        return spent
+    left = max(0, round(clock.left()))
+    return f"{spent}, {left // 60}:{left % 60:02d} left"
 
 
 class Bar:
@@ -38,31 +59,94 @@ class Bar:
 
     def advance(self, steps: int = 1, **figures: float | int | str) -> None:
         """Some steps are done."""
-        texts = [
-            f"{name} {value:,g}" if isinstance(value, float) else f"{name} {value}" for name, value in figures.items()
-        ]
-        if texts:
-            self.rich.update(self.task, advance=steps, figures="  ".join(texts))
+        if figures:
+            self.rich.update(self.task, advance=steps, figures=figures_text(figures))
         else:
             self.rich.update(self.task, advance=steps)
 
 
+class Lines:
+    """Progress as plain lines, one every few seconds: the time, the stage, how far it is, and its figures."""
+
+    def __init__(self, out: TextIO, clock: Clock | None = None) -> None:
+        self.out, self.clock, self.started = out, clock, time.monotonic()
+        self.stage("start")
+
+    def stage(self, name: str, total: int | None = None) -> None:
+        """Begin a new stage."""
+        self.name, self.total = name, total
+        self.done, self.figures = 0, ""
+
+    def advance(self, steps: int = 1, **figures: float | int | str) -> None:
+        """Some steps are done."""
+        self.done += steps
+        if figures:
+            self.figures = figures_text(figures)
+
+    def say(self) -> None:
+        """Print where the work is."""
+        steps = f" {self.done} of {self.total}" if self.total else f" {self.done}" if self.done else ""
+        figures = f": {self.figures}" if self.figures else ""
+        when = time_text(self.started, self.clock, time.monotonic())
+        print(f"gpuga: {when}, {self.name}{steps}{figures}", file=self.out, flush=True)
+
+
 @contextmanager
-def progress_on_terminal(quiet: bool) -> Iterator[Progress]:
-    """A progress bar on a terminal; silence otherwise."""
+def _saying(lines: Lines, every: float) -> Iterator[None]:
+    """Lines at their times, from a thread of their own: some stages take long without a step."""
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.wait(every):
+            lines.say()
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def progress_on_terminal(quiet: bool, clock: Clock | None = None) -> Iterator[Progress]:
+    """A progress bar on a terminal; elsewhere plain lines if --progress asks for them, else silence."""
     from gpuga.context import Silent
 
-    if quiet or not sys.stderr.isatty():
+    context = click.get_current_context(silent=True)
+    if quiet:
         yield Silent()
-        return
+    elif sys.stderr.isatty():
+        with _bar(clock) as bar:
+            yield bar
+    elif context is not None and context.meta.get(PROGRESS):
+        lines = Lines(sys.stderr, clock)
+        with _saying(lines, EVERY):
+            yield lines
+    else:
+        yield Silent()
+
+
+@contextmanager
+def _bar(clock: Clock | None) -> Iterator[Bar]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.text import Text
+
+    started = time.monotonic()
+
+    class Times(ProgressColumn):
+        """The time of the whole run: that of a stage says little."""
+
+        def render(self, task: Task) -> Text:
+            return Text(time_text(started, clock, time.monotonic()))
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        Times(),
         TextColumn("{task.fields[figures]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as rich:

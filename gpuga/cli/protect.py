@@ -14,6 +14,7 @@ from gpuga.cli.options import (
     files_read,
     json_option,
     notes_on_stderr,
+    progress_option,
     protect_secondary_option,
     quiet_option,
     read_options,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 @wish_options
 @click.option("--proof", type=click.Path(), metavar="FILE", help="Write a proof of safety, which gpuga verify checks.")
 @json_option
+@progress_option
 @quiet_option
 @verbose_option
 def protect(
@@ -107,7 +109,7 @@ def protect(
         click.echo(heading(source.table, attacker))
     ready_to_compile(quiet)
     with notes_on_stderr(), ending_on_interrupt(clock):
-        with progress_on_terminal(quiet) as progress:
+        with progress_on_terminal(quiet, clock) as progress:
             protection = gpuga.protect(
                 source.table,
                 **arguments,

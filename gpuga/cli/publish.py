@@ -12,6 +12,7 @@ from gpuga.cli.options import (
     bundled,
     files_read,
     notes_on_stderr,
+    progress_option,
     protect_secondary_option,
     quiet_option,
     seconds_option,
@@ -48,11 +49,14 @@ _shown_options = bundled("shown", _SHOWN)
 @click.command()
 @table_options
 @click.argument("pattern", type=click.Path())
-@click.option("--out", required=True, type=click.Path(), metavar="PUBLIC", help="Output file: .csv, .xlsx or .parquet.")
+@click.option(
+    "--out", required=True, type=click.Path(), metavar="PUBLIC", help="Output file: .csv, .xlsx, .parquet or .tab."
+)
 @_shown_options
 @seconds_option
 @attacker_options
 @protect_secondary_option
+@progress_option
 @quiet_option
 def publish(
     reading: dict[str, Any],

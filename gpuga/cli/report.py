@@ -55,7 +55,7 @@ def summary(protection: Protection) -> dict[str, Any]:
         "seed": protection.seed,
         "parameters": protection.parameters.values(),
         "secondary": protection.secondary,
-        "cost": table.shown_cost(protection.cost),
+        "cost": protection.cost,
         "lower_bound": None if bound is None else table.shown_cost(bound.lower_bound),
         "gap": protection.gap,
         "optimal": protection.optimal,
@@ -130,7 +130,7 @@ def size_line(table: Table) -> str:
 def protection_lines(protection: Protection) -> list[str]:
     """What was done, for people."""
     table = protection.table
-    cost = f"cost {table.shown_cost(protection.cost):,}"
+    cost = f"cost {protection.cost:,}"
     if protection.optimal:
         cost += ", proven optimal"
     elif protection.bound is not None and protection.gap is not None:

@@ -11,6 +11,8 @@ from gpuga.cli.options import (
     attacker_options,
     bundled,
     files_read,
+    notes_on_stderr,
+    progress_option,
     protect_secondary_option,
     quiet_option,
     seconds_option,
@@ -39,6 +41,7 @@ _PAGE = (
 @seconds_option
 @attacker_options
 @protect_secondary_option
+@progress_option
 @quiet_option
 def report(
     reading: dict[str, Any],
@@ -60,6 +63,7 @@ def report(
     from gpuga.context import Clock
     from gpuga.errors import GpugaError, printable
     from gpuga.files.atomic import write_whole
+    from gpuga.files.public import note_order
     from gpuga.report.page import page_text
 
     out, public = page["out"], page["public"]
@@ -71,7 +75,10 @@ def report(
     if public and not found.verdict.safe:
         what = f"{len(found.verdict.unsafe)} cells are not protected, such as {found.names(found.verdict.unsafe[0])}"
         raise GpugaError(f"{printable(pattern, 300)} is not safe, and nothing was written: {what}")
-    write_whole(out, page_text(found, public=public))
+    with notes_on_stderr():
+        if public:
+            note_order(found.table, found.suppressed)
+        write_whole(out, page_text(found, public=public))
     if not quiet:
         click.echo(f"{printable(out, 300)}: {'ready for publication' if public else CONFIDENTIAL}")
     return 0 if found.verdict.safe else 1
@@ -109,7 +116,7 @@ def _judged(
     found = Judged(source.table, suppressed, verdict, Names.of(source), __version__)
     if not office:
         return found
-    with progress_on_terminal(quiet) as progress:
+    with progress_on_terminal(quiet, clock) as progress:
         context = Context(clock=clock, progress=progress)
         reasons = needs(source.table, suppressed, MOST_NEEDS, context, **asked)
     made = {} if page["summary"] is None else _summary(Path(page["summary"]), found)

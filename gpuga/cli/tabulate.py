@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, written_options
+from gpuga.cli.options import json_option, notes_on_stderr, progress_option, quiet_option, written_options
 
 
 @click.command()
@@ -48,6 +48,7 @@ from gpuga.cli.options import json_option, notes_on_stderr, quiet_option, writte
 @written_options
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="Number of threads for reading.  [default: all]")
 @json_option
+@progress_option
 @quiet_option
 def tabulate(
     microdata: str, rules: tuple[str, ...], out: str, json_path: str | None, quiet: bool, **wanted: Any

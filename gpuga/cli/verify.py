@@ -70,6 +70,8 @@ def _table(table: str, **given: Any) -> Table:
     from gpuga import verify as checker
     from gpuga.files.notation import Written
 
+    if given["by"] is not None:
+        raise checker.Unreadable("--by: a proof is checked on a table; gpuga tabulate writes that of records")
     trees = checker.files_by_dimension(given["hierarchy"])
     total, totals = checker.codes_of_totals(given["total"])
     reading = checker.Reading(
@@ -78,7 +80,7 @@ def _table(table: str, **given: Any) -> Table:
     written = Written(**{field.name: given[field.name] for field in fields(Written)})
     if table.lower().endswith(".jj"):
         return checker.read_table(table, reading)
-    if written != Written() or table.lower().endswith((".parquet", ".xlsx")):
+    if written != Written() or table.lower().endswith((".parquet", ".xlsx", ".tab")):
         return checker.long_table(_columns(table, written, given["dimension"]), reading)
     try:
         return checker.read_table(table, reading)

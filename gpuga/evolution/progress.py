@@ -41,10 +41,10 @@ class Reporter:
     def tell(self, run: Evolution, lower: int, diversity: float, **more: int) -> None:
         """Show a generation and write its row."""
         row = self._row(run, lower, diversity) | more
-        shown = {"best": row["best"]}
+        shown = {"generation": row["generation"], "best": row["best"]}
         if row["gap"] is not None:
             shown["gap"] = f"{100 * row['gap']:.2f} %"
-        shown |= {"evaluations/s": row["evaluations_per_second"], "diversity": row["diversity"]}
+        shown |= {"children/s": row["evaluations_per_second"], "diversity": row["diversity"]}
         self.context.progress.advance(1, **shown)
         self._write(json.dumps(row) + "\n")
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuga.errors import InputError, printable
+from gpuga.files.argus import result_columns
 from gpuga.files.atomic import Content, write_whole
 from gpuga.files.csv import CsvColumns, line_of_row, parse_columns, rows_text
 from gpuga.files.jj import jj_indices
@@ -118,20 +119,23 @@ def read_pattern(source: Source, path: str | Path) -> Mask:
     except primaries and cells that were suppressed beforehand.
     """
     path = Path(path)
-    read, text = _pattern_columns(path)
+    read, text = _pattern_columns(source, path)
     try:
         return _matched(source, read.by_name())
     except InputError as fault:
         raise _at_line(fault, path, text, read) from None
 
 
-def _pattern_columns(path: Path) -> tuple[CsvColumns, str]:
+def _pattern_columns(source: Source, path: Path) -> tuple[CsvColumns, str]:
     """The columns of a pattern file, and its text where it has lines."""
+    if path.suffix.lower() == ".tab" and source.table.grid is not None:
+        columns = result_columns(path, [d.name for d in source.table.grid.dimensions])
+        return CsvColumns(list(columns), list(columns.values()), ","), ""
     if path.suffix.lower() == ".parquet":
         frame = read_arrow(path)
         names = frame.column_names
-        columns = [["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in names]
-        return CsvColumns(names, columns, ","), ""
+        texts = [["" if v is None else str(v) for v in frame.column(n).to_pylist()] for n in names]
+        return CsvColumns(names, texts, ","), ""
     text = read_sheet(path) if path.suffix.lower() == SHEET else read_text(path)
     return parse_columns(text, path), text
 
@@ -153,7 +157,7 @@ class Earlier(NamedTuple):
 def read_earlier(source: Source, path: str | Path) -> Earlier:
     """A pattern of the same table at another time, as far as its cells are cells of this one."""
     path = Path(path)
-    read, text = _pattern_columns(path)
+    read, text = _pattern_columns(source, path)
     columns = read.by_name()
     try:
         words = _words(columns)

@@ -25,7 +25,7 @@ from gpuga.files.xlsx import sheet_bytes
 from gpuga.table.exact import shown
 from gpuga.table.table import Mask, Table
 
-SUFFIXES = (".csv", ".xlsx", ".parquet")
+SUFFIXES = (".csv", ".xlsx", ".parquet", ".tab")
 FLAG = "c"
 """What marks a suppressed cell: c as in confidential, the code list of the field's data exchange."""
 
@@ -83,18 +83,29 @@ def public_content(source: Source, suppressed: Mask, path: str | Path, wanted: W
     wanted = wanted or Wanted()
     check_public(path, wanted.flag)
     suffix = Path(path).suffix.lower()
-    names, labels = _labels(source, formulas=suffix != ".csv")
+    names, labels = _labels(source, formulas=suffix not in (".csv", ".tab"))
     figures = public_figures(source.table, suppressed, wanted)
+    if suffix == ".tab" and len(figures) > 2:
+        raise InputError("a .tab file has values and flags only: take another format for more", path=path)
     if taken := [name for name in figures if name in names]:
         what = f"a dimension called {taken[0]} leaves no name for the {taken[0]}s: rename it"
         raise InputError(what, path=source.path)
-    _note_order(source.table, suppressed)
+    note_order(source.table, suppressed)
     names, columns = [*names, *figures], [*labels, *figures.values()]
     numbers = {"value", "low", "high"} & figures.keys()
     if suffix == ".parquet":
         return texts_bytes(names, columns, words={*names} - numbers)
+    if suffix == ".tab":
+        return _code_values(labels, figures)
     rows = zip(*columns, strict=True)
     return sheet_bytes(names, rows, numbers) if suffix == ".xlsx" else rows_text(names, rows)
+
+
+def _code_values(labels: list[list[str]], figures: dict[str, list[str]]) -> str:
+    """The rows of a code-value file as tau-ARGUS writes them: quoted codes, then the value or the flag."""
+    quoted = [['"' + code.replace('"', '""') + '"' for code in column] for column in labels]
+    shows = [value or flag for value, flag in zip(figures["value"], figures["flag"], strict=True)]
+    return "".join(";".join(row) + "\n" for row in zip(*quoted, shows, strict=True))
 
 
 def public_figures(table: Table, suppressed: Mask, wanted: Wanted) -> dict[str, list[str]]:
@@ -149,7 +160,7 @@ def safe_labels(labels: list[str] | tuple[str, ...], path: Path, field: str) -> 
     return safe
 
 
-def _note_order(table: Table, suppressed: Mask) -> None:
+def note_order(table: Table, suppressed: Mask) -> None:
     """Warn where the order of the rows tells how large a suppressed cell is."""
     value = table.value[: table.given]
     rising = np.diff(value)

@@ -1,4 +1,4 @@
-"""Any table file in or out, by its suffix: `.jj`, `.csv` (also `.tsv`, `.txt`), `.xlsx`, `.parquet`."""
+"""Any table file in or out, by its suffix: `.jj`, `.csv` (also `.tsv`, `.txt`), `.xlsx`, `.tab`, `.parquet`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from gpuga.errors import InputError, printable
+from gpuga.files.argus import DIMENSION, TabTable, read_metadata, tab_table
 from gpuga.files.atomic import write_whole
 from gpuga.files.csv import CsvColumns, parse_columns, parse_csv, plain_figures, table_columns, write_csv
 from gpuga.files.hrc import read_hierarchy
@@ -16,7 +17,7 @@ from gpuga.files.jj import parse_jj, write_jj
 from gpuga.files.notation import Written
 from gpuga.files.parquet import parse_parquet, read_arrow, write_parquet
 from gpuga.files.source import check_regular, read_text
-from gpuga.files.wide import long_text
+from gpuga.files.wide import Long, long_text
 from gpuga.files.xlsx import read_sheet, sheet_bytes
 from gpuga.table.builders import frame_columns
 from gpuga.table.columns import Hierarchy, Reading, ReadingOptions, table_from_columns
@@ -100,6 +101,8 @@ def plain_columns(path: Path, written: Written, dimensions: Sequence[str] = ()) 
     """The columns of a long table, whatever its format, with figures written plainly."""
     if path.suffix.lower() == ".parquet":
         return frame_columns(read_arrow(path))
+    if path.suffix.lower() == ".tab":
+        return parse_columns(tab_table(path, read_metadata(path), written).text, path, ",").by_name()
     text = read_sheet(path, written.sheet) if path.suffix.lower() == ".xlsx" else read_text(path, written.encoding)
     if written.wide is not None:
         return parse_columns(long_text(text, path, written, dimensions).text, path, ",").by_name()
@@ -126,7 +129,11 @@ def _from_text(text: str, path: Path, reading: Reading, written: Written) -> Sou
 
 def _from_wide(text: str, path: Path, reading: Reading, written: Written) -> Source:
     """The table in a wide file, by way of a long one; faults name the line and the column of the file."""
-    long = long_text(text, path, written, reading.dimensions)
+    return _from_long(long_text(text, path, written, reading.dimensions), path, reading)
+
+
+def _from_long(long: Long | TabTable, path: Path, reading: Reading) -> Source:
+    """The table in a long text that was made of a file; faults name the line of the file."""
     plainly = Written(separator=",", decimal=".", thousands="none")
     columns = parse_columns(long.text, path, ",").by_name()
     try:
@@ -135,6 +142,21 @@ def _from_wide(text: str, path: Path, reading: Reading, written: Written) -> Sou
         line, code = long.place(fault.cell)
         raise InputError(fault.what, path=fault.path or path, line=line, field=code or fault.field) from None
     return Source(table, path, long.text, ignore=tuple(reading.ignore), written=plainly)
+
+
+def _read_tab(path: Path, reading: Reading, written: Written) -> Source:
+    """A table of tau-ARGUS; what its metadata say of totals and hierarchies holds where nothing else is said."""
+    written.refuse(path, "a .tab file", "separator", "sheet", "wide")
+    metadata = read_metadata(path)
+    dimensions = metadata.of_kind(DIMENSION)
+    totals = {one.name: one.total for one in dimensions} | dict(reading.totals)
+    trees = {
+        one.name: read_hierarchy(one.hierarchy, written.encoding)
+        for one in dimensions
+        if one.hierarchy is not None and one.name not in reading.hierarchies
+    }
+    reading = replace(reading, totals=totals, hierarchies={**trees, **reading.hierarchies})
+    return _from_long(tab_table(path, metadata, written), path, reading)
 
 
 def _read_parquet(path: Path, reading: Reading, written: Written) -> Source:
@@ -177,6 +199,13 @@ def _write_xlsx(table: Table, path: str | Path) -> None:
     write_whole(path, sheet_bytes(names, zip(*columns, strict=True), numbers))
 
 
+def _write_no_tab(table: Table, path: str | Path) -> None:
+    """A `.tab` file needs its metadata beside it, which one name does not say."""
+    raise InputError(
+        "tables are read from .tab files, not written to them: use .csv, .xlsx, .parquet or .jj", path=path
+    )
+
+
 class Format(NamedTuple):
     """How tables of one kind of file are read and written."""
 
@@ -188,6 +217,7 @@ FORMATS: dict[str, Format] = {
     ".jj": Format(_read_jj, write_jj),
     **dict.fromkeys(CSV_SUFFIXES, Format(_read_csv, write_csv)),
     ".xlsx": Format(_read_xlsx, _write_xlsx),
+    ".tab": Format(_read_tab, _write_no_tab),
     ".parquet": Format(_read_parquet, write_parquet),
 }
 """The formats by suffix."""

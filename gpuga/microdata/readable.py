@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import warnings
 from itertools import islice
 from pathlib import Path
 
 from gpuga.errors import InputError, printable
+from gpuga.files.argus import read_metadata, record_lines
 from gpuga.files.csv import LOOKED_AT, find_separator, parse_separator
 from gpuga.files.notation import Written
 from gpuga.files.source import known_encoding
@@ -24,6 +26,8 @@ def readable_copy(path: Path, written: Written, folder: Path) -> Path:
         copy.write_text(read_sheet(path, written.sheet), encoding="utf-8", newline="")
         return copy
     written.refuse(path, "a text file", "sheet")
+    if path.suffix.lower() == ".asc":
+        return _from_argus(path, written, copy)
     encoding = _encoding(path, written.encoding)
     if encoding == "utf-8-sig":
         return path
@@ -35,6 +39,21 @@ def readable_copy(path: Path, written: Written, folder: Path) -> Path:
             line += text.count("\n")
             out.write(text)
         out.write(_decoded(decoder, b"", True, (path, encoding, line)))
+    return copy
+
+
+def _from_argus(path: Path, written: Written, copy: Path) -> Path:
+    """Records of tau-ARGUS with the names that their metadata give them."""
+    written.refuse(path, "a file with metadata", "separator")
+    metadata = read_metadata(path)
+    encoding = _encoding(path, written.encoding)
+    with path.open(encoding=encoding, newline="") as file, copy.open("w", encoding="utf-8", newline="") as out:
+        try:
+            csv.writer(out).writerows(record_lines(file, metadata))
+        except UnicodeDecodeError:
+            raise InputError(
+                f"is not {printable(encoding, 40)} text: name its encoding with --encoding", path=path
+            ) from None
     return copy
 
 

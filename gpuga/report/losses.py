@@ -34,7 +34,7 @@ class LevelLoss:
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """What a pattern takes away. `totals` are the suppressed cells that others add up to, the largest sums first."""
+    """What a pattern takes away. `totals` are the suppressed cells that others add up to, from the top."""
 
     cells: int
     primary: int
@@ -86,8 +86,8 @@ def _totals(table: Table, hidden: Mask) -> Ints:
     if table.grid is None:
         start, cell, coef = table.lines.start, table.lines.cell, table.lines.coef
         sums = {int(cell[e]) for a, b in pairwise(start.tolist()) for e in range(a, b) if coef[e] < 0}
-        found = np.array([c for c in sorted(sums) if c < len(hidden) and hidden[c]], np.int64)
-        return found[np.argsort(-np.abs(table.value[found]), kind="stable")]
+        # in the order of the file: one by value would tell how large suppressed totals are
+        return np.array([c for c in sorted(sums) if c < len(hidden) and hidden[c]], np.int64)
     steps = np.zeros(len(hidden), np.int64)
     inner = np.zeros(len(hidden), bool)
     for axis, dimension in enumerate(table.grid.dimensions):

@@ -219,7 +219,8 @@ function square(here, x, y) {
 
 function fillMap() {
   const rows = visible(map.rows), across = visible(map.columns), cells = counted();
-  const left = 200, top = 150;
+  const longest = (axis, seen) => Math.max(...seen.map(({ code, depth }) => 2 * depth + Math.min(26, data.dimensions[axis].codes[code].length)));
+  const left = 40 + 7 * longest(map.rows, rows), top = 40 + 5.5 * longest(map.columns, across);
   const picture = draw("svg", { class: "heat", width: left + across.length * SIZE + 110, height: top + rows.length * SIZE + 8, role: "img",
     "aria-label": "map of published and suppressed cells" });
   across.forEach((one, at) => {

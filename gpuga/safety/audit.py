@@ -50,7 +50,7 @@ class CellAudit:
     exact: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """The verdict on a pattern. `audited` counts the sensitive cells that were judged: all of them.
 
@@ -67,6 +67,11 @@ class Audit:
     undecided: tuple[int, ...] = ()
     whole: bool = False
     proof: SafetyProof | None = None
+
+    def __repr__(self) -> str:
+        """The verdict, without any interval."""
+        verdict = "safe" if self.safe else f"not safe: {len(self.unsafe)} cells are not protected"
+        return f"<Audit of {self.audited} sensitive cells: {verdict}>"
 
     @cached_property
     def unsafe(self) -> tuple[int, ...]:

@@ -183,7 +183,7 @@ class TableOptions(TypedDict, total=False):
     whole_levels: bool | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Cells and equations with everything that has to be protected. Build with `Table.build`."""
 
@@ -226,6 +226,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def __repr__(self) -> str:
+        """What the table is, without any value."""
+        size = f"{len(self)} cells, {len(self.lines)} equations, {len(self.sensitive)} sensitive"
+        return f"<Table {printable(self.name)!r}: {size}>"
 
     @cached_property
     def sensitive(self) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ def test_patterns_nearby_are_safe_and_not_dearer(table: Table) -> None:
         assert audit(table, problem.pattern(pattern), intervals=False).safe
         assert int(master.separator.weight[pattern].sum()) <= best.cost
         best.offer(pattern)
-    assert problem.base_cost + best.cost >= gpuga.protect(table, "exact").cost
+    assert problem.base_cost + best.cost >= gpuga.protect(table, "exact").scaled_cost
     assert near.work > 0
 
 

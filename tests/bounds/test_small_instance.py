@@ -23,15 +23,15 @@ def test_what_is_proven_at_once_is_what_the_exact_method_finds(make: object, see
     problem = problem_of(plane, strict=False)
     found = solve_small(problem, Clock())
     assert found.proven
-    assert problem.base_cost + found.cost == gpuga.protect(table, "exact").cost
+    assert problem.base_cost + found.cost == gpuga.protect(table, "exact").scaled_cost
 
 
 def test_when_the_time_is_up_the_pattern_is_safe_and_the_bound_holds() -> None:
     table = class2(20, 20, 3)
-    optimum = gpuga.protect(table, "exact").cost
+    optimum = gpuga.protect(table, "exact").scaled_cost
     short = gpuga.protect(table, "circuits", clock=Clock(1e-6))
     assert short.audit.safe
-    assert optimum <= short.cost
+    assert optimum <= short.scaled_cost
     problem = two_way_problem(table, Context())
     found = solve_small(problem, Clock(1e-6))
     assert gpuga.audit(table, problem.pattern(found.best), intervals=False).safe

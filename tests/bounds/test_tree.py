@@ -34,7 +34,7 @@ def test_the_bound_is_valid_after_any_number_of_nodes_and_never_falls(table):
     best = protect(table, "exact")
     assert best.optimal
     problem = two_way_problem(table, Context())
-    optimum = best.cost - problem.base_cost
+    optimum = best.scaled_cost - problem.base_cost
     start = by_paths(problem, problem.costs(), plain())
     before = 0
     for nodes in (1, 2, 5, 20):
@@ -54,9 +54,9 @@ def test_a_tree_that_ends_proves_the_optimum():
     problem = two_way_problem(table, Context())
     master = master_of(problem, by_paths(problem, problem.costs(), plain()))
     master.tighten(Clock())
-    outcome = prove(master, Settled(best.cost - problem.base_cost), Clock())
+    outcome = prove(master, Settled(best.scaled_cost - problem.base_cost), Clock())
     assert outcome.closed
-    assert problem.base_cost + outcome.bound == best.cost
+    assert problem.base_cost + outcome.bound == best.scaled_cost
 
 
 def test_the_first_pattern_stays_when_there_is_no_time_for_further_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,7 +155,7 @@ def _run(which: int, home: Path) -> None:
     found = gpuga.protect(source.table, "circuits", seed=which, options=options)
     write_pattern(source, found.suppressed, home / "pattern.csv")
     figures = {
-        "cost": int(found.cost),
+        "cost": int(found.scaled_cost),
         "generations": found.found.generations,
         "evaluations": found.found.evaluations,
         "resumed": int(resumed),

@@ -318,7 +318,7 @@ def _check_pattern(one: Step, pattern: frozenset[int], found: Any, how: str, com
     except Undecided:
         one.tally.count("judge undecided")
     cost = Fraction(problem.cost(pattern), problem.weight_scale)
-    if Fraction(found.cost) not in (cost, cost * found.table.weight_scale):
+    if Fraction(found.scaled_cost, found.table.weight_scale) != cost:
         one.fail("wrong cost", f"{how} says {found.cost}, not {cost}", pattern, command)
 
 

@@ -13,8 +13,9 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
+from gpuga.cli import progress as progress_module
 from gpuga.cli.main import main, run
-from gpuga.cli.progress import Bar, ending_on_interrupt, progress_on_terminal
+from gpuga.cli.progress import Bar, Lines, ending_on_interrupt, progress_on_terminal, time_text
 from gpuga.context import Clock, Silent
 from gpuga.files import atomic
 
@@ -39,7 +40,7 @@ def test_a_bar_shows_stage_and_figures() -> None:
         bar.stage("evolution", total=10)
         bar.advance(3, best=1234.5, generation=7)
         bar.advance()
-    assert "evolution 4 best 1,234.5  generation 7" in out.getvalue()
+    assert "evolution 4 best 1,234.5, generation 7" in out.getvalue()
 
 
 def test_the_first_ctrl_c_ends_the_clock_and_the_second_aborts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,3 +96,44 @@ def test_debug_shows_where_a_fault_came_from(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("gpuga.files.read.read_source", broken)
     with pytest.raises(ZeroDivisionError):
         run(["--debug", "expose", "t.csv"])
+
+
+def test_plain_lines_say_stage_figures_and_time_left() -> None:
+    out = io.StringIO()
+    lines = Lines(out, Clock(90))
+    lines.say()
+    lines.stage("evolution", 200)
+    lines.advance(3, generation=3, best=1234.5, gap="2.10 %")
+    lines.advance()
+    lines.say()
+    lines.stage("audit")
+    lines.say()
+    assert out.getvalue().splitlines() == [
+        "gpuga: 0:00, 1:30 left, start",
+        "gpuga: 0:00, 1:30 left, evolution 4 of 200: generation 3, best 1,234.5, gap 2.10 %",
+        "gpuga: 0:00, 1:30 left, audit",
+    ]
+
+
+def test_the_time_is_that_of_the_run_and_not_of_the_stage() -> None:
+    assert time_text(100.0, None, 165.5) == "1:05"
+    clock = Clock(60)
+    clock.interrupt()
+    assert time_text(0.0, clock, 7.0) == "0:07, 0:00 left"
+
+
+def test_lines_come_every_few_seconds_if_they_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress_module, "EVERY", 0.01)
+    table = tmp_path / "t.csv"
+    assert run(["generate", "class2", "--rows", "30", "--cols", "30", "--out", str(table), "--quiet"]) == 0
+    words = ["protect", str(table), "--out", str(tmp_path / "p.csv"), "--seconds", "20", "--generations", "2"]
+    assert run(words) == 0
+    assert "left, " not in capsys.readouterr().err
+    assert run([*words, "--progress"]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if " left, " in line]
+    assert said
+    assert all(line.startswith("gpuga: 0:") for line in said)
+    assert run([*words, "--progress", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from gpuga.cli.main import run
 from gpuga.errors import InputError
-from gpuga.files.public import FORMULA, _note_order, _outward, check_public, public_content, safe_labels
+from gpuga.files.public import FORMULA, _outward, check_public, note_order, public_content, safe_labels
 from gpuga.files.read import read_source
 from gpuga.safety.audit import audit
 
@@ -231,7 +231,7 @@ def order_is_noted(values: list[int], hidden: int = 0) -> bool:
     suppressed = np.arange(len(table.value)) == hidden
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        _note_order(table, suppressed)
+        note_order(table, suppressed)
     return any("sorted by value" in str(one.message) for one in said)
 
 
@@ -265,8 +265,8 @@ def test_a_flag_is_one_to_twenty_printable_characters_and_no_formula(flag: str, 
 
 
 @pytest.mark.parametrize(("name", "kind"), [("p.jj", r"\.jj"), ("p", "a file of no kind"), ("p.tsv", r"\.tsv")])
-def test_public_tables_are_of_three_kinds(name: str, kind: str) -> None:
-    with pytest.raises(InputError, match=rf"written as one of \.csv, \.xlsx, \.parquet, not as {kind}"):
+def test_public_tables_are_of_four_kinds(name: str, kind: str) -> None:
+    with pytest.raises(InputError, match=rf"written as one of \.csv, \.xlsx, \.parquet, \.tab, not as {kind}"):
         check_public(name, "c")
 
 

@@ -158,10 +158,10 @@ def test_the_name_says_the_format(people: Path, name: str) -> None:
 def test_a_missing_back_end_is_one_sentence(
     people: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def missing(name: str) -> None:
+    def missing(name: str, device: int | None, work: int | None) -> None:
         raise BackendUnavailable("no CUDA driver")
 
-    monkeypatch.setattr("gpuga.backends.get_backend", missing)
+    monkeypatch.setattr("gpuga.backends.choose", missing)
     assert run(words(people, "--backend", "cuda")) == 2
     assert capsys.readouterr().err.strip() == "gpuga: --backend: no CUDA driver"
 

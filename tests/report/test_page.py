@@ -215,6 +215,35 @@ def test_a_table_without_dimensions_is_listed_by_its_numbers(tmp_path: Path) -> 
     assert len(content["names"]) == len(content["value"])  # type: ignore[arg-type]
 
 
+def test_tables_of_equations_that_differ_in_suppressed_cells_only_have_the_same_public_page(tmp_path: Path) -> None:
+    equations = "2\n0 3 : 2 (-1) 0 (1) 1 (1)\n0 3 : 4 (-1) 3 (1) 5 (1)\n"
+    pages = []
+    for values in ([50, 60, 110, 70, 90, 20], [30, 55, 85, 130, 150, 20]):
+        cells = "".join(f"{i} {v} {v} {'u' if i == 0 else 's'} 0 999 1 1 0\n" for i, v in enumerate(values))
+        (tmp_path / "t.jj").write_text(f"0\n6\n{cells}{equations}")
+        hidden = "".join(f"{i},secondary\n" for i in range(5))
+        (tmp_path / "p.csv").write_text(f"index,suppression\n{hidden}5,published\n")
+        words = [
+            str(tmp_path / "t.jj"),
+            str(tmp_path / "p.csv"),
+            "--out",
+            str(tmp_path / "r.html"),
+            "--public",
+            "--quiet",
+        ]
+        assert run(["report", *words]) == 0
+        pages.append((tmp_path / "r.html").read_text())
+    assert pages[0] == pages[1]
+    assert "Suppressed totals: 2" in pages[0]
+
+
+def test_the_order_of_the_rows_is_noted_in_the_public_edition(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["r,c,value,status", "a,z,11,s", "b,z,12,s", "a,x,531,u", "a,y,642,s", "b,x,753,s", "b,y,864,s"]
+    (files / "t.csv").write_text("\n".join(rows) + "\n")
+    assert report(files, "--public") == 0
+    assert "sorted by value" in capsys.readouterr().err
+
+
 def test_every_cell_keeps_its_status() -> None:
     found = judged(VALUES)
     assert found.table.status[0] == Status.SENSITIVE

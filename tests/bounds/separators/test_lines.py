@@ -28,7 +28,7 @@ def test_the_bound_of_single_lines_is_below_the_optimum_and_the_full_bound(seed:
         master.tighten(Clock())
     best = protect(table_of(seed), "exact", whole="no")
     assert best.optimal
-    assert 0 < quick.bound <= full.bound <= best.cost - problem.base_cost
+    assert 0 < quick.bound <= full.bound <= best.scaled_cost - problem.base_cost
 
 
 def test_an_optimal_pattern_satisfies_every_cut_that_any_point_gives() -> None:
@@ -78,4 +78,4 @@ def test_a_table_beyond_the_prover_has_a_bound_and_a_gap() -> None:
     for found in (protect(table, "hypercube"), protect(table, "circuits", options={"generations": 2, "population": 8})):
         assert found.bound is not None
         assert found.bound.kind == "cutting planes of single lines"
-        assert 0 < found.bound.lower_bound <= found.cost
+        assert 0 < found.bound.lower_bound <= found.scaled_cost
