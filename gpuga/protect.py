@@ -22,8 +22,8 @@ from gpuga.protection import Bound
 from gpuga.result import Protection
 from gpuga.safety.audit import Audit, audit
 from gpuga.table.attacker_model import Asked, SafetyOptions, as_judged
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
+from gpuga.table.two_way import two_way_table
 from gpuga.table.witnesses import Witnesses
 
 BOUND_SECONDS = 10.0
@@ -165,7 +165,7 @@ def _with_proof(
         level_zero=level_zero,
         intervals=False,
         proofs=True,
-        proof=None if context.whole and plane_of(table) is not None else carried,
+        proof=None if context.whole and two_way_table(table) is not None else carried,
         context=replace(context, clock=context.clock.finishing()),
     )
     return verdict if verdict.safe else audited  # safe it is, but the time ended before all witnesses were found
@@ -195,7 +195,7 @@ def _bound(table: Table, context: Context) -> Bound | None:
     """A lower bound in the time that is left, for tables that have a method for it."""
     from gpuga.bounds.exact import lower_bound
 
-    if plane_of(table) is None and len(table) > MOST_CELLS_TO_BOUND:
+    if two_way_table(table) is None and len(table) > MOST_CELLS_TO_BOUND:
         return None
     left = BOUND_SECONDS if context.clock.seconds is None else context.clock.left()
     if left < LEAST_BOUND_SECONDS or context.clock.interrupted:

@@ -174,16 +174,16 @@ def wide_or_any(network: PatternNetwork, costs: PathCosts, taste: Taste, reached
 
 @bare
 def protect_level(
-    network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, own: int, forth: bool, need: int
+    network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, own: int, forward: bool, need: int
 ) -> bool:
     """Suppress cheapest paths until the level is met; the counter-flow stays in the network, which has none before.
 
     False if the level cannot be met.
     """
-    if network.capacity[own, 0 if forth else 1] < need:
+    if network.capacity[own, 0 if forward else 1] < need:
         return False
     leave_out(network, own)
-    source, sink = ends_of(network, own, forth)
+    source, sink = ends_of(network, own, forward)
     left = need
     while left > 0:
         ask = Ask(source, sink, left, left if taste.single else whole(1))

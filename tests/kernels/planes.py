@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Plane, Tasks
+from gpuga.kernels import INFINITE, Capacities, Tasks
 from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 
 from .instances import PlaneCase, random_plane
@@ -35,5 +35,13 @@ def wide_plane(rng: np.random.Generator, tasks: int) -> PlaneCase:
     primary[cell] = True
     patterns = (rng.random((6, up.size)) < rng.uniform(0.05, 0.6, (6, 1))) | primary
     return PlaneCase(
-        up, down, Plane.of(up, down), case.lines, asked, patterns, case.weights, primary, np.zeros((0, 2), np.int32)
+        up,
+        down,
+        Capacities.of(up, down),
+        case.lines,
+        asked,
+        patterns,
+        case.weights,
+        primary,
+        np.zeros((0, 2), np.int32),
     )
