@@ -119,14 +119,17 @@ def _go_on(
         if x < 0:
             break
         i, j = (v, whole(x)) if v < rows else (whole(x), v - rows)
-        if here + costs.cost[i, j] >= reached.distance[ask.sink]:
+        least, u = here + costs.cost[i, j], rows + whole(x) if v < rows else whole(x)
+        if least >= reached.distance[ask.sink]:
             break
+        if network.search.mark[u] == network.search.stamp[0] and least >= reached.distance[u]:
+            continue  # most nodes are known by then; a path never pays less than the cost
         place = i * network.columns + j
         capacity = network.capacity[place, 0 if v < rows else 1]
         if network.kind[i, j] == PUBLISHED and capacity >= ask.width:
             distance = here + _charge(costs, taste, place, capacity, ask.need)
             if distance < reached.distance[ask.sink]:
-                count = _offer(network, reached, rows + j if v < rows else i, distance, -1 - place, count)
+                count = _offer(network, reached, u, distance, -1 - place, count)
     return count
 
 
