@@ -187,9 +187,9 @@ def in_python(case: Case, options: argparse.Namespace) -> Row:
     levels, net = problem.levels, problem.net
     rows, columns = problem.shape
     row, column = np.divmod(levels.place, columns)
-    upward = levels.forth
+    upward = levels.forward
     plane = PythonPlane(
-        rows, columns, problem.weight.ravel().tolist(), net.forth.ravel().tolist(), net.back.ravel().tolist(),
+        rows, columns, problem.weight.ravel().tolist(), net.forward.ravel().tolist(), net.backward.ravel().tolist(),
         list(zip(row.tolist(), column.tolist(), upward.tolist(), levels.need.tolist(), strict=True)),
     )  # fmt: skip
     individuals = judged.unpacked().astype(int).tolist()

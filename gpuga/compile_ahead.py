@@ -18,14 +18,14 @@ from gpuga.parameters import CircuitsParameters
 from gpuga.problem.two_way import with_requirements
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.generate import herrington, smith3d
-from gpuga.table.plane import plane_of
+from gpuga.table.two_way import two_way_table
 
 
 def main(parent: int) -> None:
     """Walk small tables through the bound, the clean-up and the evolution."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     table = herrington(8, 8, 0.08, 1)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     assert plane is not None, "the table has two dimensions"
     problem = with_requirements(plane, level_tasks(table))
     master_of(problem, problem.candidate).tighten(Clock())

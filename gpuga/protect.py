@@ -27,8 +27,8 @@ from gpuga.result import Protection
 from gpuga.safety.audit import Audit, audit
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
 from gpuga.table.likeness import Likeness
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
+from gpuga.table.two_way import two_way_table
 from gpuga.table.wishes import Wish, wished, with_kept
 from gpuga.table.witnesses import Witnesses
 from gpuga.unmet_wishes import naming_wishes
@@ -217,7 +217,7 @@ def _with_proof(
         level_zero=level_zero,
         intervals=False,
         proofs=True,
-        proof=None if context.whole and plane_of(table) is not None else carried,
+        proof=None if context.whole and two_way_table(table) is not None else carried,
         context=replace(context, clock=context.clock.finishing()),
     )
     return verdict if verdict.safe else audited  # safe it is, but the time ended before all witnesses were found

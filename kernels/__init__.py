@@ -3,12 +3,12 @@
 from .backend import Backend, available_backends, get_backend
 from .layout import (
     INFINITE,
+    Capacities,
     Equations,
     Frequencies,
     Grid,
     Lines,
     Patterns,
-    Plane,
     Pool,
     Tasks,
     pack,
@@ -20,12 +20,12 @@ from .random import Stream
 __all__ = [
     "INFINITE",
     "Backend",
+    "Capacities",
     "Equations",
     "Frequencies",
     "Grid",
     "Lines",
     "Patterns",
-    "Plane",
     "Pool",
     "Stream",
     "Tasks",

@@ -142,14 +142,14 @@ class Tasks:
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
+class Capacities:
     """A two-dimensional table as a network: `forward` and `reverse` capacities, int64[R, C]."""
 
     forward: Int64
     reverse: Int64
 
     @classmethod
-    def of(cls, up: ArrayLike, down: ArrayLike) -> Plane:
+    def of(cls, up: ArrayLike, down: ArrayLike) -> Capacities:
         """From how far each cell may rise (`up`) and fall (`down`), int64[R, C] with totals last."""
         rise, fall = owned(up, np.int64), owned(down, np.int64)
         if rise.ndim != 2 or rise.shape != fall.shape:
@@ -195,7 +195,7 @@ class FlowTasks:
     possible: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, plane: Plane, tasks: Tasks) -> FlowTasks:
+    def of(cls, plane: Capacities, tasks: Tasks) -> FlowTasks:
         """The tasks as this plane's network sees them."""
         row, column = np.divmod(tasks.cell.astype(np.int64), max(plane.columns, 1))
         marginal = (row == plane.rows - 1) != (column == plane.columns - 1)

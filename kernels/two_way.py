@@ -14,7 +14,7 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from .layout import Bits, Bools, FlowTasks, Int32, Int64, Patterns, Plane, Tasks, owned, pack, words_for
+from .layout import Bits, Bools, Capacities, FlowTasks, Int32, Int64, Patterns, Tasks, owned, pack, words_for
 from .logic.clean import clean_pattern
 from .logic.compile import device, whole
 from .logic.decode import decode_child
@@ -49,7 +49,7 @@ LARGEST_WEIGHT = 1 << 50
 """Weights up to this can be blurred without overflow."""
 
 
-def ground_of(plane: Plane, weights: Int64, forced: Bools, candidate: Bools) -> Ground:
+def ground_of(plane: Capacities, weights: Int64, forced: Bools, candidate: Bools) -> Ground:
     """The table as the logic sees it."""
     cost = owned(weights, np.int64).ravel()
     if cost.size and not 0 <= int(cost.min()) <= int(cost.max()) <= LARGEST_WEIGHT:
@@ -64,7 +64,7 @@ def ground_of(plane: Plane, weights: Int64, forced: Bools, candidate: Bools) -> 
     )
 
 
-def needs_of(plane: Plane, tasks: Tasks) -> Needs:
+def needs_of(plane: Capacities, tasks: Tasks) -> Needs:
     """The requirements by rising need."""
     order = np.argsort(tasks.need, kind="stable")
     flow = FlowTasks.of(plane, tasks.take(order))
@@ -195,7 +195,7 @@ class TwoWayCpu:
 
     def __init__(
         self,
-        plane: Plane,
+        plane: Capacities,
         tasks: Tasks,
         weights: Int64,
         forced: Bools,

@@ -37,8 +37,8 @@ from gpuga.safety.evidence import Evidence
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.tasks import Tasks
 from gpuga.table import Table
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Levels
+from gpuga.table.two_way import two_way_table
 from tests.support.linked_tables import linked_table
 from tests.support.small_tables import random_table
 
@@ -49,7 +49,7 @@ LITTLE_TO_DO = ("no_level", "no_level_no_total", "lone_equations", "crossed_pair
 
 def takes(method: str, table: Table) -> bool:
     """Whether a method takes a table: some are for two-way tables alone."""
-    return plane_of(table) is not None or "two-way tables:" not in find_method(method).summary
+    return two_way_table(table) is not None or "two-way tables:" not in find_method(method).summary
 
 
 class Countdown(Clock):

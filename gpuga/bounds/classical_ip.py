@@ -28,8 +28,8 @@ from gpuga.lp.solver import Answer, Model, Status
 from gpuga.protection import Found
 from gpuga.safety.exposure import initially_exposed
 from gpuga.table.attacker_model import AttackerModel
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Ints, Table
+from gpuga.table.two_way import two_way_table
 
 MOST_VARIABLES = 2_000_000
 
@@ -139,7 +139,7 @@ def _units(table: Table, considered: Ints, strict: bool) -> tuple[Floats, Floats
 
 def _rooms(table: Table, considered: Ints, strict: bool) -> tuple[list[Floats], list[Floats]]:
     """How far each cell may rise and fall in each table, in the table's unit, at most `FURTHEST`."""
-    furthest = 1.0 if plane_of(table) is not None else FURTHEST
+    furthest = 1.0 if two_way_table(table) is not None else FURTHEST
     unit = _units(table, considered, strict)[3]
     up, down = [], []
     for u in np.repeat(unit, 2):

@@ -104,10 +104,10 @@ def _send_along(everything: Priced, source: int, sink: int, limit: int) -> int:
 
 
 @bare
-def protect_by_flow(pattern: PatternNetwork, everything: Priced, own: int, forth: bool, need: int) -> bool:
+def protect_by_flow(pattern: PatternNetwork, everything: Priced, own: int, forward: bool, need: int) -> bool:
     """Meet a level by a minimum-cost flow and suppress what carries it; False if it cannot be met."""
     leave_out(everything.network, own)
-    source, sink = ends_of(everything.network, own, forth)
+    source, sink = ends_of(everything.network, own, forward)
     left = need
     while left > 0 and _cheapest_way(everything, source, sink):
         left -= _send_along(everything, source, sink, left)

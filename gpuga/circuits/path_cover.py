@@ -111,7 +111,7 @@ def _protect(
     for q in order:
         if show(network, levels, lists, q):
             continue
-        if not protect_level(network, costs, taste, reached, levels.place[q], levels.forth[q], levels.need[q]):
+        if not protect_level(network, costs, taste, reached, levels.place[q], levels.forward[q], levels.need[q]):
             clear(network)
             return False
         remember(lists, network, q)

@@ -119,14 +119,17 @@ def _go_on(
         if x < 0:
             break
         i, j = (v, whole(x)) if v < rows else (whole(x), v - rows)
-        if here + costs.cost[i, j] >= reached.distance[ask.sink]:
+        least, u = here + costs.cost[i, j], rows + whole(x) if v < rows else whole(x)
+        if least >= reached.distance[ask.sink]:
             break
+        if network.search.mark[u] == network.search.stamp[0] and least >= reached.distance[u]:
+            continue  # most nodes are known by then; a path never pays less than the cost
         place = i * network.columns + j
         capacity = network.capacity[place, 0 if v < rows else 1]
         if network.kind[i, j] == PUBLISHED and capacity >= ask.width:
             distance = here + _charge(costs, taste, place, capacity, ask.need)
             if distance < reached.distance[ask.sink]:
-                count = _offer(network, reached, rows + j if v < rows else i, distance, -1 - place, count)
+                count = _offer(network, reached, u, distance, -1 - place, count)
     return count
 
 
@@ -174,16 +177,16 @@ def wide_or_any(network: PatternNetwork, costs: PathCosts, taste: Taste, reached
 
 @bare
 def protect_level(
-    network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, own: int, forth: bool, need: int
+    network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, own: int, forward: bool, need: int
 ) -> bool:
     """Suppress cheapest paths until the level is met; the counter-flow stays in the network, which has none before.
 
     False if the level cannot be met.
     """
-    if network.capacity[own, 0 if forth else 1] < need:
+    if network.capacity[own, 0 if forward else 1] < need:
         return False
     leave_out(network, own)
-    source, sink = ends_of(network, own, forth)
+    source, sink = ends_of(network, own, forward)
     left = need
     while left > 0:
         ask = Ask(source, sink, left, left if taste.single else whole(1))

@@ -122,7 +122,7 @@ def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
 @bare
 def show(network: PatternNetwork, levels: Requirements, lists: WitnessLists, q: int) -> bool:
     """Whether the pattern meets level q; if so, remember what it leans on."""
-    if meets(network, levels.place[q], levels.forth[q], levels.need[q]):
+    if meets(network, levels.place[q], levels.forward[q], levels.need[q]):
         remember(lists, network, q)
         return True
     clear(network)

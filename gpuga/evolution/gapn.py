@@ -57,7 +57,7 @@ class Gapn:
         self.backend = get_backend(context.backend)
         levels, plane = problem.levels, problem.plane
         sign = plane.sign.ravel()[levels.place].astype(np.int64)
-        direction = np.where(levels.forth, 1, -1) * sign
+        direction = np.where(levels.forward, 1, -1) * sign
         cells = plane.cell.ravel()[levels.place].astype(np.int32)
         self.tasks = Tasks(cells, direction.astype(np.int8), levels.need)
         self.primary, self.of_level = np.unique(levels.place, return_inverse=True)

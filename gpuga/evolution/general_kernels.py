@@ -152,21 +152,20 @@ class GeneralKernels:
 
     def proof(self, patterns: Certified) -> Witnesses:
         """The exact changes that prove the first of some patterns, over the cells of the table."""
-        cell = np.full(len(self._forced), -1, np.int64)
-        cell[self.place[self.place >= 0]] = np.flatnonzero(self.place >= 0)
-        found = {}
+        tasks, cell_at = self.cpu.tasks, np.full(len(self._forced), -1, np.int64)
+        cell_at[self.place[self.place >= 0]] = np.flatnonzero(self.place >= 0)
+        found = {}  # requirements that lean on one certificate at one scale share its change
         for requirement, number in enumerate(patterns.genes.proof[0].tolist()):
             certificate = self.cpu.certificate(patterns.genes, 0, requirement)
             if certificate is None:
                 continue
             places, amounts = certificate
-            own = int(amounts[np.flatnonzero(places == self.cpu.tasks.cell[requirement])[0]])
-            need = int(self.cpu.tasks.need[requirement])
-            turn = int(self.cpu.tasks.direction[requirement]) * (1 if own > 0 else -1)
-            factor = Fraction(turn * need, abs(own))
+            own = int(amounts[np.flatnonzero(places == tasks.cell[requirement])[0]])
+            wanted = int(tasks.direction[requirement]) * int(tasks.need[requirement])
+            factor = Fraction(wanted, own)
             moved = [factor.numerator * amount for amount in amounts.tolist()]
             if max(map(abs, moved)) <= LARGEST:
-                circuit = cell[places].astype(np.int32), np.array(moved, np.int64), factor.denominator
+                circuit = cell_at[places].astype(np.int32), np.array(moved, np.int64), factor.denominator
                 found[number, factor] = circuit
         return proof_of(found.values())
 

@@ -81,7 +81,7 @@ def _gather(network: PatternNetwork, cells: CellLevels, s: int, out: Lists) -> i
     levels, count = cells.levels, 0
     for z in range(cells.start[s], cells.start[s + 1]):
         q = cells.of[z]
-        met = meets(network, levels.place[q], levels.forth[q], levels.need[q])
+        met = meets(network, levels.place[q], levels.forward[q], levels.need[q])
         for x in range(network.touched.size[0]):
             place, moved = flow_at(network, x)
             if met and count >= 0 and moved != 0 and kind_of(network, place) == SECONDARY:
@@ -296,7 +296,7 @@ def level_supports(network: PatternNetwork, levels: Requirements) -> tuple[Ints,
     out = np.zeros(16 * count + 64, np.int64)
     end = 0
     for q in range(count):
-        met = meets(network, levels.place[q], levels.forth[q], levels.need[q])
+        met = meets(network, levels.place[q], levels.forward[q], levels.need[q])
         used = network.touched.size[0]
         if not met:
             clear(network)

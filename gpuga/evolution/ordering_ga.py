@@ -25,8 +25,8 @@ from gpuga.evolution.orderings import Evaluator, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.parameters import MUTATIONS, OrderingGaParameters, OrderingLsParameters, OrderingParameters
 from gpuga.protection import Found
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Table
+from gpuga.table.two_way import two_way_table
 
 CHILDREN = 4
 CROSSOVER = 0.7
@@ -82,7 +82,7 @@ def _search(table: Table, context: Context, parameters: OrderingParameters, size
     random = np.random.Generator(np.random.PCG64(context.seed))
     breeding = Breeding(random, mutation)
     # the best ordering has to be completed as well, which in general tables takes boxes, programs and a clean-up
-    share = SEARCH_OF_PATHS if plane_of(table) is not None else SEARCH
+    share = SEARCH_OF_PATHS if two_way_table(table) is not None else SEARCH
     searching = replace(context, clock=context.clock.part(share))
     toolbox = new_toolbox()
     toolbox.register("evaluate", _evaluated, evaluator, searching.clock)

@@ -32,7 +32,7 @@ class Work(NamedTuple):
     """The pattern so far, and what each level is credited with.
 
     `credit` int64[levels] is what circuits carry for each level; `level_at` int64[2, places] the level of a place by
-    direction (1: forth), -1 where it has none.
+    direction (1: forward), -1 where it has none.
     """
 
     network: PatternNetwork
@@ -74,7 +74,7 @@ def _new_work(problem: TwoWayProblem) -> Work:
     """The work before the first path: nothing suppressed but what must be, nothing credited."""
     levels, places = problem.levels, problem.weight.size
     level_at = np.full((2, places), -1, np.int64)
-    level_at[levels.forth.astype(np.int64), levels.place] = np.arange(len(levels.place))
+    level_at[levels.forward.astype(np.int64), levels.place] = np.arange(len(levels.place))
     return Work(
         network=problem.network(),
         everything=priced(problem),
@@ -99,7 +99,7 @@ def _protect(work: Work, order: Ints) -> int:
         clear(network)
         if reached < levels.need[q]:
             recovered += 1
-            if not protect_by_flow(network, work.everything, levels.place[q], levels.forth[q], levels.need[q]):
+            if not protect_by_flow(network, work.everything, levels.place[q], levels.forward[q], levels.need[q]):
                 return -1
     return recovered
 
@@ -111,9 +111,9 @@ def _disjoint_paths(work: Work, q: int) -> int:
     What a path uses is left out by the later ones.
     """
     network = work.network
-    own, forth, need = work.levels.place[q], work.levels.forth[q], work.levels.need[q]
+    own, forward, need = work.levels.place[q], work.levels.forward[q], work.levels.need[q]
     leave_out(network, own)
-    source, sink = ends_of(network, own, forth)
+    source, sink = ends_of(network, own, forward)
     reached = 0
     while reached < need:
         left = need - reached
@@ -122,7 +122,7 @@ def _disjoint_paths(work: Work, q: int) -> int:
             break
         suppress_path(network, ask)
         _note_free(work, ask)
-        reached += min(_credit(work, own, forth, ask), left)
+        reached += min(_credit(work, own, forward, ask), left)
         v = sink
         while v != source:
             h = network.search.parent[v]
@@ -165,9 +165,9 @@ def _credit(work: Work, own: int, own_forth: bool, ask: Ask) -> int:
 
 
 @bare
-def _credit_place(work: Work, place: int, forth: bool, along: int, against: int) -> None:
+def _credit_place(work: Work, place: int, forward: bool, along: int, against: int) -> None:
     """A circuit moves the place by `along` in the sense it is passed, by `against` in the other."""
-    sense = 1 if forth else 0
+    sense = 1 if forward else 0
     q = work.level_at[sense, place]
     if q >= 0:
         work.credit[q] = max(work.credit[q], along)

@@ -27,8 +27,8 @@ from gpuga.problem.two_way import problem_of
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
-from gpuga.table.plane import Plane, plane_of
 from gpuga.table.table import Ints, Table
+from gpuga.table.two_way import TwoWayTable, two_way_table
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ WIDER = ((4, 1_000, 1), (4, 2_000, 4), (6, 3_000, 16), (12, 8_000, 16))
 
 def first_pattern(table: Table, context: Context) -> Found | None:
     """A safe pattern with its proof, quickly rather than cheap; None where none was found (in time)."""
-    plane = plane_of(table)
+    plane = two_way_table(table)
     if plane is not None:
         return _in_a_plane(plane, context)
     context.progress.stage("first pattern")
@@ -81,7 +81,7 @@ def first_pattern(table: Table, context: Context) -> Found | None:
     return Found(shown.pattern(proof), evaluations=1, details={"pattern": "first"}, proof=proof)
 
 
-def _in_a_plane(plane: Plane, context: Context) -> Found:
+def _in_a_plane(plane: TwoWayTable, context: Context) -> Found:
     """Shortest paths; where they take too long, cheapest rectangles and paths for the rest; no clean-up."""
     problem = problem_of(plane, context.strict, context.clock)
     order, costs = largest_first(problem.levels.need), problem.costs()

@@ -58,7 +58,7 @@ def rectangles(problem: TwoWayProblem, order: Ints, blur: NDArray[np.float64] | 
     levels = problem.levels
     cells = problem.plane.cell.ravel()[levels.place[order]]
     sign = problem.plane.sign.ravel()[levels.place[order]]
-    direction = np.where(levels.forth[order], 1, -1) * sign
+    direction = np.where(levels.forward[order], 1, -1) * sign
     tasks = Tasks(cells.astype(np.int32), direction.astype(np.int8), levels.need[order])
     _, witnesses = BoxSearch(boxes, table.forced).protect(tasks, problem.clock.expired)
     suppressed = table.forced.copy()

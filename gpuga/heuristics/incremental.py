@@ -65,9 +65,9 @@ def by_flows(problem: TwoWayProblem, clock: Clock) -> Mask:
 def _protect(pattern: PatternNetwork, everything: Priced, levels: Requirements, order: Ints) -> bool:
     """Meet the levels in order; False if one cannot be met."""
     for q in order:
-        place, forth, need = levels.place[q], levels.forth[q], levels.need[q]
-        met = meets(pattern, place, forth, need)
+        place, forward, need = levels.place[q], levels.forward[q], levels.need[q]
+        met = meets(pattern, place, forward, need)
         clear(pattern)
-        if not met and not protect_by_flow(pattern, everything, place, forth, need):
+        if not met and not protect_by_flow(pattern, everything, place, forward, need):
             return False
     return True

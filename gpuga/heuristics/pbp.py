@@ -65,8 +65,10 @@ def _fill(problem: TwoWayProblem, chosen: Mask, line: Ints, q: int, n: int) -> N
     """Suppress places of a line, cheapest first from the n-th on, until their capacities reach the level."""
     need = int(problem.levels.need[q])
     line = line[line != problem.levels.place[q]]
-    # the counter-flow of a cell that carries flow forth leaves its column and enters its row over back arcs
-    capacity = np.minimum((problem.net.back if problem.levels.forth[q] else problem.net.forth).ravel()[line], need)
+    # the counter-flow of a cell that carries flow forward leaves its column and enters its row over backward arcs
+    capacity = np.minimum(
+        (problem.net.backward if problem.levels.forward[q] else problem.net.forward).ravel()[line], need
+    )
     suppressed = (problem.forced | chosen).ravel()[line]
     missing = need - int(capacity[suppressed].sum())
     usable = np.flatnonzero(problem.candidate.ravel()[line] & ~suppressed & (capacity > 0))

@@ -7,8 +7,8 @@ from typing import TypeAlias
 from gpuga.context import Clock
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem, problem_of
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Table
+from gpuga.table.two_way import two_way_table
 
 TableProblem: TypeAlias = TwoWayProblem | GeneralProblem
 """What has to be protected, with which cells; masks are over cells, or over the places of a two-way table.
@@ -20,5 +20,5 @@ suppressions (`secondary`) and back (`pattern`).
 
 def problem_for(table: Table, strict: bool = False, clock: Clock | None = None) -> TableProblem:
     """The problem of a table; `Infeasible` where a two-way table has no safe pattern. The clock ends work on it."""
-    plane = plane_of(table)
+    plane = two_way_table(table)
     return GeneralProblem.of(table, strict, clock) if plane is None else problem_of(plane, strict, clock)

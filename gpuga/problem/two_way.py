@@ -20,18 +20,18 @@ from gpuga.problem.refusal import impossible
 from gpuga.safety.flow import extreme, oriented, reachable
 from gpuga.safety.network import Network, PatternNetwork, capacity_of, network_of, pattern_network
 from gpuga.safety.tasks import Tasks, level_tasks
-from gpuga.table.plane import Plane, plane_of
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.two_way import TwoWayTable, two_way_table
 
 
 class Requirements(NamedTuple):
-    """Protection requirements of a two-way table: each one's place, whether its cell carries flow forth, how much.
+    """Protection requirements of a two-way table: each one's place, whether its cell carries flow forward, how much.
 
-    `place` int64[Q], `forth` bool[Q], `need` int64[Q] > 0.
+    `place` int64[Q], `forward` bool[Q], `need` int64[Q] > 0.
     """
 
     place: Ints
-    forth: Mask
+    forward: Mask
     need: Ints
 
 
@@ -46,7 +46,7 @@ class TwoWayProblem:
     problem, unless that has a clock of its own.
     """
 
-    plane: Plane
+    plane: TwoWayTable
     net: Network
     forced: Mask
     candidate: Mask
@@ -104,7 +104,7 @@ class TwoWayProblem:
 
 def two_way_problem(table: Table, context: Context) -> TwoWayProblem:
     """The problem of a two-dimensional table, or `Infeasible`; `InputError` for any other table."""
-    plane = plane_of(table)
+    plane = two_way_table(table)
     if plane is None:
         raise InputError(
             "this method needs a two-way table; hypercube and incremental take any table",
@@ -113,7 +113,7 @@ def two_way_problem(table: Table, context: Context) -> TwoWayProblem:
     return problem_of(plane, context.strict, context.clock)
 
 
-def problem_of(plane: Plane, strict: bool, clock: Clock | None = None) -> TwoWayProblem:
+def problem_of(plane: TwoWayTable, strict: bool, clock: Clock | None = None) -> TwoWayProblem:
     """The problem of a plane, or `Infeasible`; without a clock there is no hurry."""
     problem = with_requirements(plane, plain := level_tasks(plane.table, strict))
     everything = problem.forced | problem.candidate
@@ -124,7 +124,7 @@ def problem_of(plane: Plane, strict: bool, clock: Clock | None = None) -> TwoWay
     return replace(problem, levels=levels, plain_levels=bounding, clock=clock or Clock())
 
 
-def with_requirements(plane: Plane, tasks: Tasks) -> TwoWayProblem:
+def with_requirements(plane: TwoWayTable, tasks: Tasks) -> TwoWayProblem:
     """The problem of meeting the tasks, whether or not they are met already or can be met at all."""
     table = plane.table
     forced = plane.lay(table.forced).astype(bool)
@@ -142,17 +142,17 @@ def with_requirements(plane: Plane, tasks: Tasks) -> TwoWayProblem:
     )
 
 
-def _levels(plane: Plane, tasks: Tasks) -> Requirements:
-    place, forth = oriented(plane, tasks)
-    return Requirements(place, forth, tasks.need)
+def _levels(plane: TwoWayTable, tasks: Tasks) -> Requirements:
+    place, forward = oriented(plane, tasks)
+    return Requirements(place, forward, tasks.need)
 
 
-def _open_levels(plane: Plane, forced: Mask, tasks: Tasks) -> Requirements:
+def _open_levels(plane: TwoWayTable, forced: Mask, tasks: Tasks) -> Requirements:
     """The tasks that the forced cells alone do not meet."""
     return _levels(plane, tasks.subset(~reachable(plane, forced, tasks).met))
 
 
-def _fixed_tasks(plane: Plane, plain: Tasks, everything: Mask, strict: bool) -> Tasks:
+def _fixed_tasks(plane: TwoWayTable, plain: Tasks, everything: Mask, strict: bool) -> Tasks:
     """Upper and lower levels, widened where a sliding level asks for more; `plain` itself where none does.
 
     A sliding level is laid on the upper side as far as that can be reached, the rest on the lower side.
@@ -173,7 +173,7 @@ def _fixed_tasks(plane: Plane, plain: Tasks, everything: Mask, strict: bool) -> 
     return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
 
 
-def _refuse_impossible(plane: Plane, everything: Mask, tasks: Tasks) -> None:
+def _refuse_impossible(plane: TwoWayTable, everything: Mask, tasks: Tasks) -> None:
     """Raise if some level is out of reach even when all that may be suppressed is."""
     failed = np.unique(tasks.cell[~reachable(plane, everything, tasks).met])
     if not len(failed):

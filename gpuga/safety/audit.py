@@ -23,8 +23,8 @@ from gpuga.safety.flow import extreme
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
-from gpuga.table.plane import plane_of, suppressed_grid
 from gpuga.table.table import INFINITE, Mask, Table
+from gpuga.table.two_way import suppressed_grid, two_way_table
 from gpuga.table.witnesses import Witnesses
 
 FEW = 6
@@ -147,7 +147,7 @@ def _collect(
     asked = np.array([c for c in open_cells.tolist() if c not in refuted], np.int64)
     cheap_proofs(table, suppressed, evidence, asked, context.clock.expired)
     left = [c for c in evidence.unsettled(open_cells) if c not in refuted]
-    if plane_of(table) is not None or not left:
+    if two_way_table(table) is not None or not left:
         return 0, refuted | set(left)  # in a plane flows have decided: what is open is unsafe
     return _by_attacker(table, suppressed, evidence, context, left, refuted)
 
@@ -232,7 +232,7 @@ def _intervals(
 ) -> tuple[dict[int, tuple[Reach, Reach]], int]:
     """How far every suppressed cell can rise and fall, and how many programs were solved for it."""
     cells = np.flatnonzero(suppressed)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     if plane is not None:
         rises, falls = extreme(plane, suppressed_grid(plane, suppressed), cells)
         pairs = zip(cells.tolist(), rises.tolist(), falls.tolist(), strict=True)

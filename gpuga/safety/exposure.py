@@ -56,7 +56,7 @@ def initially_exposed(table: Table, model: AttackerModel | None = None, *, expir
     rise, fall = one_line_each(table, hidden)
     rule = Rule.of(table, hidden, model.strict, protect_secondary=False)
     short = rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
-    free = (rise >= INFINITE) | (fall >= INFINITE)
+    free = (rise >= INFINITE) | (fall >= INFINITE)  # left out of the sum, which would overflow
     width = np.where(free, INFINITE, np.where(free, 0, rise) + np.where(free, 0, fall))
     short |= rule.short(width, rule.width)
     seen = set(table.sensitive[short[table.sensitive]].tolist())

@@ -23,8 +23,8 @@ from gpuga.safety.network import (
     pattern_network,
 )
 from gpuga.safety.tasks import Tasks
-from gpuga.table.plane import Plane
 from gpuga.table.table import INFINITE, Ints, Mask
+from gpuga.table.two_way import TwoWayTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,53 +41,53 @@ class FlowReach:
     amount: Ints
 
 
-def reachable(plane: Plane, suppressed: Mask, tasks: Tasks, witnesses: bool = False) -> FlowReach:
+def reachable(plane: TwoWayTable, suppressed: Mask, tasks: Tasks, witnesses: bool = False) -> FlowReach:
     """Decide each task exactly in the pattern `suppressed` (bool[R, C]), with witnesses if asked for."""
-    place, forth = oriented(plane, tasks)
+    place, forward = oriented(plane, tasks)
     network = _prepared(plane, suppressed)
     if not witnesses:
-        met = _decide(network, place, forth, tasks.need)
+        met = _decide(network, place, forward, tasks.need)
         empty = np.zeros(0, np.int64)
         return FlowReach(met, np.zeros(len(tasks) + 1, np.int64), empty.astype(np.int32), empty)
-    met, start, at, amount = _witness(network, place, forth, tasks.need)
+    met, start, at, amount = _witness(network, place, forward, tasks.need)
     return FlowReach(met, start, plane.cell.ravel()[at], amount * plane.sign.ravel()[at])
 
 
-def extreme(plane: Plane, suppressed: Mask, cells: NDArray[np.integer]) -> tuple[Ints, Ints]:
+def extreme(plane: TwoWayTable, suppressed: Mask, cells: NDArray[np.integer]) -> tuple[Ints, Ints]:
     """How far each of the cells can rise and fall in the pattern (int64 each, `INFINITE` without limit)."""
     place = plane.place[cells]
     if not len(place):
         return place, place
     network = _prepared(plane, suppressed)
     inner = plane.sign.ravel()[place] > 0
-    forth = _largest(network, place, True)
+    forward = _largest(network, place, True)
     back = _largest(network, place, False)
-    return np.where(inner, forth, back), np.where(inner, back, forth)
+    return np.where(inner, forward, back), np.where(inner, back, forward)
 
 
-def oriented(plane: Plane, tasks: Tasks) -> tuple[Ints, Mask]:
-    """Each task's place and whether its cell carries flow forth (row to column) when it is met."""
+def oriented(plane: TwoWayTable, tasks: Tasks) -> tuple[Ints, Mask]:
+    """Each task's place and whether its cell carries flow forward (row to column) when it is met."""
     place = plane.place[tasks.cell]
     return place, np.asarray(tasks.direction * plane.sign.ravel()[place] > 0)
 
 
-def _prepared(plane: Plane, suppressed: Mask) -> PatternNetwork:
+def _prepared(plane: TwoWayTable, suppressed: Mask) -> PatternNetwork:
     hidden = np.asarray(suppressed & (plane.cell >= 0))
     return pattern_network(capacity_of(network_of(plane)), hidden, most=int(hidden.sum()))
 
 
 @compiled
-def _decide(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> Mask:
+def _decide(network: PatternNetwork, place: Ints, forward: Mask, need: Ints) -> Mask:
     met = np.zeros(len(place), np.bool_)
     for t in range(len(place)):
-        if moves_alone(network, place[t], forth[t], need[t]):
-            met[t] = largest(network, place[t], forth[t], need[t]) >= need[t]
+        if moves_alone(network, place[t], forward[t], need[t]):
+            met[t] = largest(network, place[t], forward[t], need[t]) >= need[t]
             clear(network)
     return met
 
 
 @compiled
-def _witness(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> tuple[Mask, Ints, Ints, Ints]:
+def _witness(network: PatternNetwork, place: Ints, forward: Mask, need: Ints) -> tuple[Mask, Ints, Ints, Ints]:
     """As `_decide`, with the flows (own place included) as places and signed amounts."""
     met = np.zeros(len(place), np.bool_)
     start = np.zeros(len(place) + 1, np.int64)
@@ -95,7 +95,7 @@ def _witness(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> t
     amount = np.zeros(8 * len(place) + 64, np.int64)
     end = 0
     for t in range(len(place)):
-        met[t] = meets(network, place[t], forth[t], need[t])
+        met[t] = meets(network, place[t], forward[t], need[t])
         if met[t]:
             used = network.touched.size[0]
             if end + used + 1 > len(at):
@@ -103,7 +103,7 @@ def _witness(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> t
                 at = np.concatenate((at, np.zeros(grown, np.int64)))
                 amount = np.concatenate((amount, np.zeros(grown, np.int64)))
             at[end] = place[t]
-            amount[end] = need[t] if forth[t] else -need[t]
+            amount[end] = need[t] if forward[t] else -need[t]
             end += 1
             for x in range(used):
                 other, moved = flow_at(network, x)
@@ -117,14 +117,14 @@ def _witness(network: PatternNetwork, place: Ints, forth: Mask, need: Ints) -> t
 
 
 @compiled
-def _largest(network: PatternNetwork, place: Ints, forth: bool) -> Ints:
+def _largest(network: PatternNetwork, place: Ints, forward: bool) -> Ints:
     """The largest movement of each place in one direction of flow, its own capacity respected."""
     out = np.zeros(len(place), np.int64)
     for t in range(len(place)):
-        limit = min(UNBOUNDED, network.capacity[place[t], 0 if forth else 1])
+        limit = min(UNBOUNDED, network.capacity[place[t], 0 if forward else 1])
         if kind_of(network, place[t]) == PUBLISHED or limit == 0:
             continue
-        out[t] = largest(network, place[t], forth, limit)
+        out[t] = largest(network, place[t], forward, limit)
         if out[t] >= UNBOUNDED:
             out[t] = INFINITE
         clear(network)

@@ -1,7 +1,7 @@
 """A two-dimensional pattern as a network: rows and columns are nodes, suppressed places are arcs.
 
 A place (row i, column j) is an arc that carries a signed flow, positive from the row to the column. Its
-capacities are `forth[i, j]` (row to column) and `back[i, j]` (column to row). A circulation of this network
+capacities are `forward[i, j]` (row to column) and `backward[i, j]` (column to row). A circulation of this network
 is exactly a consistent change of the suppressed cells, so what a cell can rise or fall is a maximum flow
 between its own row and column that leaves the cell itself out. Nodes are numbered rows first: row i is
 node i, column j is node R + j. Everything is int64 and exact. The flows themselves are those of the kernels
@@ -21,8 +21,8 @@ from gpuga.kernels.logic.augment import wide_path
 from gpuga.kernels.logic.maximum import clear as clear_touched
 from gpuga.kernels.logic.maximum import push_noted, reach, send_in_parts, shut
 from gpuga.kernels.logic.records import Amounts, Descent, Net, Search, Touched
-from gpuga.table.plane import Plane
 from gpuga.table.table import INFINITE, Ints, Mask
+from gpuga.table.two_way import TwoWayTable
 
 UNBOUNDED = INFINITE // 2
 """A flow as large as this has no limit: every level and every finite sum of a table is smaller."""
@@ -36,15 +36,15 @@ Nodes = NDArray[np.int32]
 class Network(NamedTuple):
     """Capacities of all places, suppressed or not (int64[R, C] each)."""
 
-    forth: Ints
-    back: Ints
+    forward: Ints
+    backward: Ints
 
 
 class PatternNetwork(NamedTuple):
     """The suppressed places of one pattern, open to additions and removals, and a flow under construction.
 
     `kind` uint8[R, C] says published, forced (primary or suppressed beforehand) or secondary; `capacity` int64[R C, 2]
-    holds the capacities of all places, forth and back.
+    holds the capacities of all places, forward and backward.
     """
 
     rows: int
@@ -57,8 +57,8 @@ class PatternNetwork(NamedTuple):
     touched: Touched
 
 
-def network_of(plane: Plane) -> Network:
-    """The capacities of a plane: a rise of an internal cell flows forth, of a marginal back."""
+def network_of(plane: TwoWayTable) -> Network:
+    """The capacities of a plane: a rise of an internal cell flows forward, of a marginal backward."""
     inner = plane.sign > 0
     return Network(
         np.ascontiguousarray(np.where(inner, plane.up, plane.down)),
@@ -67,8 +67,8 @@ def network_of(plane: Plane) -> Network:
 
 
 def capacity_of(network: Network) -> Ints:
-    """The capacities by place and side (int64[R C, 2]: forth, back)."""
-    return np.ascontiguousarray(np.stack([network.forth.ravel(), network.back.ravel()], axis=1))
+    """The capacities by place and side (int64[R C, 2]: forward, backward)."""
+    return np.ascontiguousarray(np.stack([network.forward.ravel(), network.backward.ravel()], axis=1))
 
 
 def pattern_network(
@@ -167,7 +167,7 @@ def leave_out(network: PatternNetwork, place: int) -> None:
 
 @bare
 def flow_at(network: PatternNetwork, x: int) -> tuple[int, int]:
-    """The place of touched arc number x and what it carries, positive forth."""
+    """The place of touched arc number x and what it carries, positive forward."""
     e = whole(network.touched.arc[x])
     return whole(network.net.cell[e]), carried(network.net, e)
 
@@ -179,23 +179,23 @@ def augment(network: PatternNetwork, source: int, sink: int, limit: int) -> int:
 
 
 @bare
-def send(network: PatternNetwork, own: int, forth: bool, limit: int) -> int:
+def send(network: PatternNetwork, own: int, forward: bool, limit: int) -> int:
     """The largest counter-flow of the suppressed place `own`, at most `limit`; it stays in the network.
 
     One wide path serves most levels, and it has the fewest cells.
     """
     leave_out(network, own)
-    source, sink = ends_of(network, own, forth)
+    source, sink = ends_of(network, own, forward)
     if reach(network.net, network.search, source, sink, limit, whole(0)):
         return augment(network, source, sink, limit)
     return _send_in_parts(network, source, sink, limit)
 
 
 @bare
-def largest(network: PatternNetwork, own: int, forth: bool, limit: int) -> int:
+def largest(network: PatternNetwork, own: int, forward: bool, limit: int) -> int:
     """As `send`, where only the amount is asked for: any path for all of it will do, and nothing is sent over it."""
     leave_out(network, own)
-    source, sink = ends_of(network, own, forth)
+    source, sink = ends_of(network, own, forward)
     if wide_path(network.net, network.search, source, sink, limit):
         return limit
     return _send_in_parts(network, source, sink, limit)
@@ -209,15 +209,15 @@ def _send_in_parts(network: PatternNetwork, source: int, sink: int, limit: int) 
 
 
 @bare
-def ends_of(network: PatternNetwork, own: int, forth: bool) -> tuple[int, int]:
+def ends_of(network: PatternNetwork, own: int, forward: bool) -> tuple[int, int]:
     """Where the counter-flow of a place starts and ends."""
     rows, columns = network.rows, network.columns
-    return source_of(forth, own, rows, columns), sink_of(forth, own, rows, columns)
+    return source_of(forward, own, rows, columns), sink_of(forward, own, rows, columns)
 
 
 @bare
 def source_of(task_forth: bool, own: int, rows: int, columns: int) -> int:
-    """Where the counter-flow starts: a cell that carries flow forth (row to column) needs it back."""
+    """Where the counter-flow starts: a cell that carries flow forward (row to column) needs it back."""
     return rows + own % columns if task_forth else own // columns
 
 
@@ -228,12 +228,12 @@ def sink_of(task_forth: bool, own: int, rows: int, columns: int) -> int:
 
 
 @bare
-def moves_alone(network: PatternNetwork, own: int, forth: bool, need: int) -> bool:
+def moves_alone(network: PatternNetwork, own: int, forward: bool, need: int) -> bool:
     """Whether the place `own` is suppressed and its own bounds let it move by `need` in its direction."""
-    return kind_of(network, own) != PUBLISHED and network.capacity[own, 0 if forth else 1] >= need
+    return kind_of(network, own) != PUBLISHED and network.capacity[own, 0 if forward else 1] >= need
 
 
 @bare
-def meets(network: PatternNetwork, own: int, forth: bool, need: int) -> bool:
+def meets(network: PatternNetwork, own: int, forward: bool, need: int) -> bool:
     """Whether the place `own` can move by `need` in its direction; the counter-flow stays in the network."""
-    return moves_alone(network, own, forth, need) and send(network, own, forth, need) >= need
+    return moves_alone(network, own, forward, need) and send(network, own, forward, need) >= need

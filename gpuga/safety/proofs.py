@@ -12,8 +12,8 @@ from gpuga.safety.evidence import Evidence
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks
 from gpuga.table.crossing import Expired
-from gpuga.table.plane import Plane, plane_of, suppressed_grid
 from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.two_way import TwoWayTable, suppressed_grid, two_way_table
 from gpuga.table.witnesses import Witnesses
 
 BOXES_AT_ONCE = 2_000
@@ -27,7 +27,7 @@ def cheap_proofs(table: Table, suppressed: Mask, shown: Evidence, cells: Ints, e
     """
     if not len(cells):
         return
-    plane = plane_of(table)
+    plane = two_way_table(table)
     if plane is not None:
         _by_flow(plane, suppressed, shown, cells)
         return
@@ -46,7 +46,7 @@ def _by_boxes(grid: BoxGrid, suppressed: Mask, shown: Evidence, cells: Ints, exp
         shown.offer(search.certify(tasks.subset(part))[1])
 
 
-def _by_flow(plane: Plane, suppressed: Mask, shown: Evidence, cells: Ints) -> None:
+def _by_flow(plane: TwoWayTable, suppressed: Mask, shown: Evidence, cells: Ints) -> None:
     """Maximum flows: what they do not reach is out of reach."""
     laid = suppressed_grid(plane, suppressed)
     _show(plane, laid, shown, _tasks(shown, cells))
@@ -59,7 +59,7 @@ def _by_flow(plane: Plane, suppressed: Mask, shown: Evidence, cells: Ints) -> No
         _show(plane, laid, shown, Tasks(broad[moving].astype(np.int32), signs, need[moving]))
 
 
-def _show(plane: Plane, laid: Mask, shown: Evidence, tasks: Tasks) -> None:
+def _show(plane: TwoWayTable, laid: Mask, shown: Evidence, tasks: Tasks) -> None:
     """Note the tasks that flows meet, with their witnesses where those are kept."""
     reach = reachable(plane, laid, tasks, witnesses=shown.keep)
     if shown.keep:

@@ -1,6 +1,6 @@
 """Tables: cells, equations, levels; exact integers throughout."""
 
-from gpuga.table.plane import Plane, plane_of
 from gpuga.table.table import INFINITE, Dimension, Grid, Levels, Lines, Status, Table
+from gpuga.table.two_way import TwoWayTable, two_way_table
 
-__all__ = ["INFINITE", "Dimension", "Grid", "Levels", "Lines", "Plane", "Status", "Table", "plane_of"]
+__all__ = ["INFINITE", "Dimension", "Grid", "Levels", "Lines", "Status", "Table", "TwoWayTable", "two_way_table"]

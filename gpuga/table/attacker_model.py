@@ -14,8 +14,8 @@ from typing import TypedDict
 import numpy as np
 
 from gpuga.errors import InputError, printable
-from gpuga.table.plane import plane_of
 from gpuga.table.table import INFINITE, Ints, Levels, Lines, Table
+from gpuga.table.two_way import two_way_table
 
 WHOLE = ("auto", "yes", "no")
 LEVEL_ZERO = ("exact", "ignore")
@@ -65,7 +65,7 @@ def as_judged(table: Table, asked: Asked, *, units: bool = False) -> tuple[Table
     Flows of two-way tables are whole by themselves: they get other units only where `units` are asked for.
     """
     judged, knows = with_level_zero(table, asked.level_zero, asked.strict), knows_whole(table, asked.whole)
-    if knows and (units or plane_of(judged) is None):
+    if knows and (units or two_way_table(judged) is None):
         judged = in_whole_units(judged, asked.strict)
     return judged, AttackerModel(asked.strict, asked.protect_secondary, knows)
 

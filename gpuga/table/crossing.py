@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from gpuga.errors import OutOfTime
 from gpuga.table.grid import keys
-from gpuga.table.plane import plane_of
 from gpuga.table.squares import Incidence, join_parallels, root_of, span_squares
 from gpuga.table.table import Dimension, Ints, Lines, Table
+from gpuga.table.two_way import two_way_table
 
 MOST_AXES = 8
 MOST_KINDS = 256
@@ -142,7 +142,7 @@ def _axis_of(dimension: Dimension) -> Axis:
 
 def _plane(table: Table) -> Crossing | None:
     """Rows and columns without labels, totals last."""
-    plane = plane_of(table)
+    plane = two_way_table(table)
     if plane is None:
         return None
     axes = tuple(Axis(size, ((size - 1, tuple(range(size - 1))),)) for size in plane.shape)

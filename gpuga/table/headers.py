@@ -80,7 +80,9 @@ def _check_named(columns: Mapping[str, Column], names: Sequence[str], option: st
         if name not in columns:
             raise InputError(f"there is no column {printable(name)!r}", field=option)
         if name in RESERVED:
-            raise InputError(f"column {printable(name)} is reserved: rename it if it is something else", field=option)
+            raise InputError(
+                f"the name {printable(name)} is reserved: rename the column if it holds something else", field=option
+            )
 
 
 def _refuse_alike(name: str, entries: Column) -> None:

@@ -199,8 +199,8 @@ def test_certificates_are_in_units_as_fine_as_fits(largest: float, shift: int) -
 def test_certificates_of_large_needs_are_exact() -> None:
     problem = small_problem(1)
     need = 2**40 + 7
-    problem.net.forth[:] = 2**39
-    problem.net.back[:] = 2**41
+    problem.net.forward[:] = 2**39
+    problem.net.backward[:] = 2**41
     sides = np.array([1] + [0] * (problem.shape[0] - 1), np.uint8), np.zeros(problem.shape[1], np.uint8)
     cut = plain_cut(problem.net, *sides, need)
     found = certify(

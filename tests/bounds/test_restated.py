@@ -18,8 +18,8 @@ from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
 from gpuga.safety.audit import judge
 from gpuga.table.attacker_model import AttackerModel
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Mask, Table
+from gpuga.table.two_way import two_way_table
 from tests.support.small_tables import random_table
 
 
@@ -114,7 +114,7 @@ def test_rows_beyond_thirty_bits_are_rounded_to_their_weak_side() -> None:
 @pytest.mark.parametrize("seed", [1, 4, 8])
 def test_the_checker_follows_the_whole_bound_of_the_root(shape: tuple[int, ...], seed: int) -> None:
     table = random_table(np.random.default_rng(seed), shape, sensitive=0.1, largest=60)
-    assert (plane_of(table) is None) == (len(shape) == 3)
+    assert (two_way_table(table) is None) == (len(shape) == 3)
     bound = lower_bound(table, Context(clock=Clock(20.0)))
     proof = restated_bound(table, bound, AttackerModel())
     assert proof is not None

@@ -10,15 +10,15 @@ from gpuga.bounds.small_instance import small, solve_small
 from gpuga.context import Clock, Context
 from gpuga.problem.two_way import problem_of, two_way_problem
 from gpuga.table.generate import class1, class2, herrington
-from gpuga.table.plane import plane_of
 from gpuga.table.table import Table
+from gpuga.table.two_way import two_way_table
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
 @pytest.mark.parametrize("make", [lambda s: class1(12, 10, s), lambda s: herrington(12, 12, 0.05, s)])
 def test_what_is_proven_at_once_is_what_the_exact_method_finds(make: object, seed: int) -> None:
     table: Table = make(seed)  # type: ignore[operator]
-    plane = plane_of(table)
+    plane = two_way_table(table)
     assert plane is not None
     problem = problem_of(plane, strict=False)
     found = solve_small(problem, Clock())
@@ -39,7 +39,7 @@ def test_when_the_time_is_up_the_pattern_is_safe_and_the_bound_holds() -> None:
 
 
 def test_a_large_table_is_not_tried() -> None:
-    plane = plane_of(herrington(60, 60, 0.02, 1))
+    plane = two_way_table(herrington(60, 60, 0.02, 1))
     assert plane is not None
     assert not small(problem_of(plane, strict=False))
 

@@ -8,7 +8,7 @@ from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.safety.flow import reachable
 from gpuga.safety.tasks import level_tasks
 from gpuga.safety.witness import Ground, hold
-from gpuga.table.plane import plane_of
+from gpuga.table.two_way import two_way_table
 from tests.planes import random_plane_table
 
 
@@ -16,7 +16,7 @@ def test_a_change_is_found_just_where_a_flow_meets_the_level_and_holds_exactly()
     answers = set()
     for seed in range(12):
         table = random_plane_table(5, 5, seed, bounded=seed % 2 == 0)
-        plane, tasks = plane_of(table), level_tasks(table)
+        plane, tasks = two_way_table(table), level_tasks(table)
         assert plane is not None
         met = reachable(plane, plane.lay(table.suppressible | table.forced).astype(bool), tasks).met
         change = CheapestChange(table, table.forced)

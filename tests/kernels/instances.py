@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Frequencies, Lines, Plane, Pool, Tasks, plane_lines
+from gpuga.kernels import INFINITE, Capacities, Frequencies, Lines, Pool, Tasks, plane_lines
 from gpuga.kernels.layout import Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -25,7 +25,7 @@ class PlaneCase:
 
     up: Int64
     down: Int64
-    plane: Plane
+    plane: Capacities
     lines: Lines
     tasks: Tasks
     patterns: Bools
@@ -100,7 +100,7 @@ def random_plane(rng: np.random.Generator, shape: tuple[int, int] | None = None,
     if blocked:
         patterns[2] = pattern
     return PlaneCase(
-        up, down, Plane.of(up, down), plane_lines(rows, columns), tasks, patterns,
+        up, down, Capacities.of(up, down), plane_lines(rows, columns), tasks, patterns,
         rng.integers(0, 9, rows * columns), primary, pairs_of(len(patterns), len(tasks)),
     )  # fmt: skip
 

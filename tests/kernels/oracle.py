@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Plane, Tasks
+from gpuga.kernels import INFINITE, Capacities, Tasks
 from gpuga.kernels.layout import FlowTasks
 
 Bools = NDArray[np.bool_]
@@ -76,7 +76,7 @@ def task_ends(flow: FlowTasks, t: int, rows: int) -> tuple[int, int]:
     return (column, row) if flow.upward[t] else (row, column)
 
 
-def is_covered(pattern: Bools, plane: Plane, flow: FlowTasks, t: int) -> bool:
+def is_covered(pattern: Bools, plane: Capacities, flow: FlowTasks, t: int) -> bool:
     """Whether the pattern bool[R, C] covers one requirement: its cell moves, and as much flows back elsewhere."""
     if flow.need[t] <= 0:
         return True
@@ -88,7 +88,7 @@ def is_covered(pattern: Bools, plane: Plane, flow: FlowTasks, t: int) -> bool:
     return flow_covers(plane.forward * others, plane.reverse * others, *ends, int(flow.need[t]))
 
 
-def covered(patterns: Bools, plane: Plane, tasks: Tasks) -> Bools:
+def covered(patterns: Bools, plane: Capacities, tasks: Tasks) -> Bools:
     """bool[P, T]: which requirements the patterns bool[P, n] cover, exactly."""
     flow = FlowTasks.of(plane, tasks)
     grids = patterns.reshape(len(patterns), plane.rows, plane.columns)
@@ -96,7 +96,7 @@ def covered(patterns: Bools, plane: Plane, tasks: Tasks) -> Bools:
     return np.array(verdicts, np.bool_).reshape(len(patterns), len(tasks))
 
 
-def without_redundant(patterns: Bools, plane: Plane, tasks: Tasks, weights: Int64, keep: Bools) -> Bools:
+def without_redundant(patterns: Bools, plane: Capacities, tasks: Tasks, weights: Int64, keep: Bools) -> Bools:
     """The patterns without redundant cells, the heaviest tried first (of equals the smaller), none of `keep`."""
     kept = patterns.copy()
     order = [c for c in np.argsort(-weights.ravel(), kind="stable") if not keep[c]]
@@ -109,7 +109,7 @@ def without_redundant(patterns: Bools, plane: Plane, tasks: Tasks, weights: Int6
     return kept
 
 
-def by_one_path(patterns: Bools, plane: Plane, tasks: Tasks) -> Bools:
+def by_one_path(patterns: Bools, plane: Capacities, tasks: Tasks) -> Bools:
     """bool[P, T]: which requirements a single path covers."""
     flow = FlowTasks.of(plane, tasks)
     grids = patterns.reshape(len(patterns), plane.rows, plane.columns)
@@ -124,7 +124,7 @@ def by_one_path(patterns: Bools, plane: Plane, tasks: Tasks) -> Bools:
     return found
 
 
-def cheapest_way(price: Int64, plane: Plane, tasks: Tasks, t: int) -> int:
+def cheapest_way(price: Int64, plane: Capacities, tasks: Tasks, t: int) -> int:
     """What the cheapest path costs that covers requirement t alone, INFINITE if none does (Bellman and Ford)."""
     flow, table = FlowTasks.of(plane, tasks), price.reshape(plane.rows, plane.columns)
     ahead, back = (np.where(room >= flow.need[t], table, FAR) for room in (plane.forward, plane.reverse))

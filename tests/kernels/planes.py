@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Plane, Tasks
+from gpuga.kernels import INFINITE, Capacities, Tasks
 from gpuga.kernels.layout import FlowTasks, plane_lines
 from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 
@@ -36,7 +36,15 @@ def wide_plane(rng: np.random.Generator, tasks: int, count: int = 6) -> PlaneCas
     primary[cell] = True
     patterns = (rng.random((count, up.size)) < rng.uniform(0.05, 0.6, (count, 1))) | primary
     return PlaneCase(
-        up, down, Plane.of(up, down), case.lines, asked, patterns, case.weights, primary, np.zeros((0, 2), np.int32)
+        up,
+        down,
+        Capacities.of(up, down),
+        case.lines,
+        asked,
+        patterns,
+        case.weights,
+        primary,
+        np.zeros((0, 2), np.int32),
     )
 
 
@@ -63,7 +71,7 @@ def tight_plane(rng: np.random.Generator, over: int) -> PlaneCase:
     own = row[0], column[0]
     capacity[:, own[0], own[1]] = 1000
     pattern[own] = True
-    plane, cell = Plane(*capacity), int(own[0] * columns + own[1])
+    plane, cell = Capacities(*capacity), int(own[0] * columns + own[1])
     way = next(way for way in (1, -1) if not FlowTasks.of(plane, Tasks.of([cell], [way], [1])).upward[0])
     tasks = Tasks.of([cell], [way], [2 * copies * room + over])
     primary = np.arange(rows * columns) == cell

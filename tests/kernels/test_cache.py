@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import numpy as np
-from gpuga.kernels import INFINITE, Plane, Tasks, pack, two_way
+from gpuga.kernels import INFINITE, Capacities, Tasks, pack, two_way
 rows, columns = {shape}
 down = np.arange(rows * columns).reshape(rows, columns) + 5
-plane = Plane.of(np.full((rows, columns), INFINITE), down)
+plane = Capacities.of(np.full((rows, columns), INFINITE), down)
 primary = np.arange(rows * columns) < 2
 tasks = Tasks.of([0, 1], [1, -1], [2, 2])
 work = two_way.TwoWayCpu(plane, tasks, np.ones(rows * columns, np.int64), primary, ~primary)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gpuga.kernels import Lines, Plane, Pool, Tasks, pack, plane_lines, unpack
+from gpuga.kernels import Capacities, Lines, Pool, Tasks, pack, plane_lines, unpack
 from gpuga.kernels.layout import FlowTasks, Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -43,13 +43,13 @@ def test_cells_must_fill_the_rows() -> None:
 
 def test_a_rise_is_forward_flow_except_on_margins() -> None:
     up, down = np.full((2, 2), 3), np.full((2, 2), 1)
-    plane = Plane.of(up, down)
+    plane = Capacities.of(up, down)
     np.testing.assert_array_equal(plane.forward, [[3, 1], [1, 3]])
     np.testing.assert_array_equal(plane.reverse, [[1, 3], [3, 1]])
 
 
 def test_a_task_beyond_the_cells_own_bound_is_impossible() -> None:
-    plane = Plane.of(np.full((2, 2), 3), np.full((2, 2), 1))
+    plane = Capacities.of(np.full((2, 2), 3), np.full((2, 2), 1))
     flow = FlowTasks.of(plane, Tasks.of([0, 0, 1, 1], [1, -1, 1, -1], [3, 2, 4, 1]))
     np.testing.assert_array_equal(flow.possible, [1, 0, 0, 1])
     np.testing.assert_array_equal(flow.upward, [1, 0, 0, 1])

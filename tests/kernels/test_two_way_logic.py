@@ -8,7 +8,7 @@ from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from gpuga.kernels import INFINITE, Plane, Tasks
+from gpuga.kernels import INFINITE, Capacities, Tasks
 from gpuga.kernels.layout import pack, unpack
 from gpuga.kernels.logic.arcs import build, find
 from gpuga.kernels.logic.augment import empty_flow, send
@@ -113,7 +113,7 @@ def test_one_requirement_costs_as_much_as_the_cheapest_path(seed: int) -> None:
     up, down = (np.where(rng.random((rows, columns)) < 0.8, 30, 0) for _ in range(2))
     cell = int(rng.integers(rows * columns))
     up.flat[cell] = down.flat[cell] = 30
-    plane, tasks = Plane.of(up, down), Tasks.of([cell], [rng.choice([1, -1])], [7])
+    plane, tasks = Capacities.of(up, down), Tasks.of([cell], [rng.choice([1, -1])], [7])
     forced = rng.random(rows * columns) < 0.15
     forced[cell] = True
     weights = rng.integers(0, 50, rows * columns)
@@ -131,7 +131,7 @@ def test_flows_too_long_to_be_kept_are_cleaned_exactly() -> None:
     columns = LONGEST_FLOW
     one = np.ones((3, columns), np.int64)
     one[0, 0] = columns
-    plane, tasks = Plane.of(one, one), Tasks.of([0, 0], [1, -1], [columns - 20, columns - 20])
+    plane, tasks = Capacities.of(one, one), Tasks.of([0, 0], [1, -1], [columns - 20, columns - 20])
     forced = np.zeros(one.size, np.bool_)
     forced[0] = True
     work = TwoWayCpu(plane, tasks, np.arange(one.size), forced, ~forced, 1)

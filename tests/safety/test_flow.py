@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import maximum_flow
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.tasks import Tasks, level_tasks
 from gpuga.safety.witness import Ground, hold
-from gpuga.table import INFINITE, plane_of
+from gpuga.table import INFINITE, two_way_table
 from gpuga.table.builders import table_from_array
 from gpuga.table.generate import class2
 from gpuga.table.witnesses import Witnesses
@@ -28,12 +28,12 @@ def attacker_reach(plane, suppressed, cell, direction):
         if (i, j) == own:
             continue
         up, down = min(plane.up[i, j], LARGE), min(plane.down[i, j], LARGE)
-        forth, back = (up, down) if plane.sign[i, j] > 0 else (down, up)
-        graph[i, rows + j] = forth
+        forward, back = (up, down) if plane.sign[i, j] > 0 else (down, up)
+        graph[i, rows + j] = forward
         graph[rows + j, i] = back
     i, j = own
-    forth = direction * plane.sign[i, j] > 0
-    source, sink = (rows + j, i) if forth else (i, rows + j)
+    forward = direction * plane.sign[i, j] > 0
+    source, sink = (rows + j, i) if forward else (i, rows + j)
     flow = int(maximum_flow(graph.tocsr(), source, sink).flow_value)
     capacity = int(plane.up[i, j] if direction > 0 else plane.down[i, j])
     reach = min(flow, capacity)
@@ -43,7 +43,7 @@ def attacker_reach(plane, suppressed, cell, direction):
 def random_suppressed_plane(rows, columns, seed):
     """A random plane and a pattern on it (bool[R, C]) that suppresses about two cells of five."""
     table = random_plane_table(rows, columns, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     chosen = np.random.default_rng(seed).random(len(table)) < 0.4
     return plane, plane.lay(table.forced | (chosen & table.suppressible)).astype(bool)
 
@@ -75,7 +75,7 @@ def test_a_task_is_met_just_when_the_reach_covers_its_need(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_every_witness_is_a_consistent_table_that_reaches_the_level(seed):
     table = random_plane_table(7, 7, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     suppressed = plane.lay(table.suppressible).astype(bool)
     tasks = level_tasks(table)
     reach = reachable(plane, suppressed, tasks, witnesses=True)
@@ -94,7 +94,7 @@ def test_every_witness_is_a_consistent_table_that_reaches_the_level(seed):
 
 def test_a_published_cell_reaches_nothing():
     table = random_plane_table(4, 4, 0)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     nothing = np.zeros(plane.shape, bool)
     rise, fall = extreme(plane, nothing, np.arange(len(table)))
     assert not rise.any()
@@ -103,7 +103,7 @@ def test_a_published_cell_reaches_nothing():
 
 def test_nearly_all_levels_of_a_class_two_table_are_covered_by_its_primaries():
     table = class2(60, 60, 3)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     met = reachable(plane, plane.lay(table.forced).astype(bool), level_tasks(table)).met
     assert met.mean() > 0.95
 
@@ -114,7 +114,7 @@ def test_a_witness_may_move_more_cells_than_there_was_room_for():
     values = np.ones((2, width), np.int64)
     values[:, 0] = 100
     table = table_from_array(values, levels="1")
-    plane = plane_of(table)
+    plane = two_way_table(table)
     hidden = plane.lay(np.arange(len(table)) < 2 * width).astype(bool)
     need = np.array([width - 1, 3, width])
     tasks = Tasks(np.array([0, 1, 0], np.int32), np.array([1, -1, 1], np.int8), np.where(need == 3, 1, need))

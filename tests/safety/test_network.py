@@ -35,14 +35,14 @@ def change(network, place, kind):
 
 
 @njit
-def sent(network, own, forth, limit):
-    return send(network, own, forth, limit)
+def sent(network, own, forward, limit):
+    return send(network, own, forward, limit)
 
 
 @njit
-def has_path(network, own, forth, width):
+def has_path(network, own, forward, width):
     leave_out(network, own)
-    source, sink = ends_of(network, own, forth)
+    source, sink = ends_of(network, own, forward)
     return reach(network.net, network.search, source, sink, width, 0)
 
 
@@ -116,24 +116,24 @@ def test_forced_places_come_first_in_a_chain_and_places_in_their_order() -> None
     assert chained(network, 0) == [0, 2, 4, 1, 3]
 
 
-def plain_flow(net: Network, hidden: np.ndarray, own: int, forth: bool) -> int:
+def plain_flow(net: Network, hidden: np.ndarray, own: int, forward: bool) -> int:
     """The largest counter-flow of a place by scipy, on arcs of its own."""
     rows, columns = hidden.shape
     capacity = np.zeros((rows + columns, rows + columns), np.int32)
     for i, j in np.argwhere(hidden):
         if i * columns + j != own:
-            capacity[i, rows + j] = net.forth[i, j]
-            capacity[rows + j, i] = net.back[i, j]
+            capacity[i, rows + j] = net.forward[i, j]
+            capacity[rows + j, i] = net.backward[i, j]
     row, column = own // columns, rows + own % columns
-    ends = (column, row) if forth else (row, column)
+    ends = (column, row) if forward else (row, column)
     return int(maximum_flow(csr_array(capacity), *ends).flow_value)
 
 
-def plain_path(net: Network, hidden: np.ndarray, own: int, forth: bool, width: int) -> bool:
+def plain_path(net: Network, hidden: np.ndarray, own: int, forward: bool, width: int) -> bool:
     """Whether a path of arcs of at least this width leads from one end of a place to the other without it."""
     rows, columns = hidden.shape
     row, column = own // columns, rows + own % columns
-    source, sink = (column, row) if forth else (row, column)
+    source, sink = (column, row) if forward else (row, column)
     reached, waiting = {source}, [source]
     while waiting:
         node = waiting.pop()
@@ -141,7 +141,7 @@ def plain_path(net: Network, hidden: np.ndarray, own: int, forth: bool, width: i
             if (node < rows) == (other < rows):
                 continue
             i, j = (node, other - rows) if node < rows else (other, node - rows)
-            capacity = net.forth[i, j] if node < rows else net.back[i, j]
+            capacity = net.forward[i, j] if node < rows else net.backward[i, j]
             if hidden[i, j] and i * columns + j != own and capacity >= width and other not in reached:
                 reached.add(other)
                 waiting.append(other)
@@ -160,31 +160,31 @@ def test_flows_are_largest_and_balanced_after_any_changes_of_the_pattern() -> No
             change(network, place, 0 if network.kind.flat[place] else SECONDARY)
         hidden = network.kind > 0
         for own in np.flatnonzero(hidden).tolist():
-            for forth in (True, False):
-                most = plain_flow(net, hidden, own, forth)
+            for forward in (True, False):
+                most = plain_flow(net, hidden, own, forward)
                 for limit in (1, 4, 100):
-                    found = sent(network, own, forth, limit)
+                    found = sent(network, own, forward, limit)
                     assert found == min(most, limit)
                     positive += found > 0
                     cut += most > limit
                     amount = amounts(network).reshape(rows, columns)
                     assert amount.ravel()[own] == 0
-                    assert (amount <= net.forth).all()
-                    assert (-amount <= net.back).all()
+                    assert (amount <= net.forward).all()
+                    assert (-amount <= net.backward).all()
                     assert not amount[~hidden].any()
                     across = amount.copy()
-                    across.ravel()[own] = found if forth else -found
+                    across.ravel()[own] = found if forward else -found
                     assert not across.sum(0).any()
                     assert not across.sum(1).any()
-                    left = Network(net.forth - amount, net.back + amount)
-                    further = has_path(network, own, forth, 2)
-                    assert further == plain_path(left, hidden, own, forth, 2)
+                    left = Network(net.forward - amount, net.backward + amount)
+                    further = has_path(network, own, forward, 2)
+                    assert further == plain_path(left, hidden, own, forward, 2)
                     emptied(network)
                     assert network.touched.size[0] == 0
                     assert not network.touched.noted.any()
                     assert consistent(network, network.kind.copy())
-                    wide = has_path(network, own, forth, limit)
-                    assert wide == plain_path(net, hidden, own, forth, limit)
+                    wide = has_path(network, own, forward, limit)
+                    assert wide == plain_path(net, hidden, own, forward, limit)
                     emptied(network)
     assert positive > 300
     assert cut > 100

@@ -11,8 +11,8 @@ from gpuga.errors import InputError
 from gpuga.table import INFINITE, Lines, Status, Table
 from gpuga.table.builders import table_from_frame
 from gpuga.table.columns import Reading, table_from_columns
-from gpuga.table.plane import plane_of
 from gpuga.table.squares import Incidence, corner, corners, join_parallels, lies_on, root_of, shared, span_squares
+from gpuga.table.two_way import two_way_table
 
 
 def table(**columns: Any) -> Table:
@@ -201,7 +201,7 @@ def test_squares_between_kinds_of_lines_are_counted() -> None:
 
 def test_planes_put_totals_last_and_lift_what_they_lay() -> None:
     made = table_from_frame({"r": ["a", "a", "b"], "c": ["x", "y", "x"], "value": [1, 2, 4], "status": ["s", "s", "z"]})
-    plane = plane_of(made)
+    plane = two_way_table(made)
     assert plane is not None
     laid = plane.lay(made.value)
     assert laid[-1, -1] == 7
@@ -233,7 +233,7 @@ def test_a_plane_may_be_written_as_totals_minus_parts() -> None:
     for flipped in (np.arange(len(lines)), np.arange(0, len(lines), 2)):
         sign = np.where(np.isin(lines.line_of_entry, flipped), -1, 1)
         other = Table.build(made.value, Lines(lines.start, lines.cell, lines.coef * sign, lines.rhs))
-        plane = plane_of(other)
+        plane = two_way_table(other)
         assert plane is not None
         assert plane.lay(other.value)[-1, -1] == 16
         assert sorted(plane.lay(other.value)[:-1, :-1].ravel().tolist()) == [1, 2, 4, 9]

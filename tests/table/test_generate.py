@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuga.errors import InputError
-from gpuga.table import INFINITE, Status, Table, plane_of
+from gpuga.table import INFINITE, Status, Table, two_way_table
 from gpuga.table.generate import class1, class2, herrington, smith2d, smith3d
 
 MADE = [
@@ -145,8 +145,8 @@ def test_a_hierarchical_dimension_adds_lines_not_cells() -> None:
 
 
 def test_two_way_tables_are_planes_and_others_are_not() -> None:
-    assert plane_of(class1(5, 7, 1)) is not None
-    assert plane_of(smith3d((4, 4, 4), 0.1, 0.1, 1)) is None
+    assert two_way_table(class1(5, 7, 1)) is not None
+    assert two_way_table(smith3d((4, 4, 4), 0.1, 0.1, 1)) is None
 
 
 @pytest.mark.parametrize(

@@ -108,9 +108,9 @@ def crossing(net: Network, places: Ints, rows: Bytes, columns: Bytes, most: int)
     for z in range(len(places)):
         i, j = places[z] // width, places[z] % width
         if rows[i] and not columns[j]:
-            out[z] = min(net.forth[i, j], most)
+            out[z] = min(net.forward[i, j], most)
         elif columns[j] and not rows[i]:
-            out[z] = min(net.back[i, j], most)
+            out[z] = min(net.backward[i, j], most)
     return out
 
 
@@ -146,9 +146,9 @@ def residual_need(net: Network, forced: Ints, rows: Bytes, columns: Bytes, own: 
             continue
         i, j = place // width, place % width
         if rows[i] and not columns[j]:
-            left -= min(net.forth[i, j], need)
+            left -= min(net.forward[i, j], need)
         elif columns[j] and not rows[i]:
-            left -= min(net.back[i, j], need)
+            left -= min(net.backward[i, j], need)
         if left <= 0:
             return 0
     return left

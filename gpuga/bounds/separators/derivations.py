@@ -17,8 +17,8 @@ from gpuga.bounds.separators.line_cuts import SparseCut
 from gpuga.bounds.separators.zero_half import OneOf
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.safety.network import Bytes
-from gpuga.table.plane import Plane
 from gpuga.table.table import Ints
+from gpuga.table.two_way import TwoWayTable
 
 Derivation = list[Any]
 """A cut as the checker derives it again: nested lists of names and whole numbers, described in docs/safety.md."""
@@ -96,13 +96,13 @@ class CapacityDerivations:
         problem = self.problem
         levels, width = problem.plain_levels, problem.shape[1]
         row, column = cut.rows[levels.place // width] > 0, cut.columns[levels.place % width] > 0
-        # flow leaves the set from the source: the column of a place that carries it forth, else the row
-        out = np.where(levels.forth, column & ~row, row & ~column)
+        # flow leaves the set from the source: the column of a place that carries it forward, else the row
+        out = np.where(levels.forward, column & ~row, row & ~column)
         for q in np.flatnonzero(out & (levels.need >= cut.need)).tolist():
             own, need = int(levels.place[q]), int(levels.need[q])
             if residual_need(problem.net, self.forced, cut.rows, cut.columns, own, need) == cut.need:
                 inner = problem.plane.sign.ravel()[own] > 0
-                way = "up" if bool(levels.forth[q]) == inner else "down"
+                way = "up" if bool(levels.forward[q]) == inner else "down"
                 return ["level", self._cell(own), way, *self._multipliers(cut.rows, cut.columns)]
         return None
 
@@ -116,7 +116,7 @@ class CapacityDerivations:
         return int(self.problem.plane.cell.ravel()[place])
 
 
-def lines_of_nodes(plane: Plane) -> tuple[Ints, Ints]:
+def lines_of_nodes(plane: TwoWayTable) -> tuple[Ints, Ints]:
     """The equation of every row, then of every column, and its multiplier (int64[R + C] each)."""
     lines, (rows, columns) = plane.table.lines, plane.shape
     place = plane.place[lines.cell]

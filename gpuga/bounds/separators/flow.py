@@ -74,9 +74,9 @@ class FlowSeparator:
         cheap = np.argsort(dear, axis=0, kind="stable")[:CORE_PER_LINE]
         core[cheap, np.arange(columns)[None, :]] = True
         levels = problem.plain_levels
-        for place, forth, need in zip(levels.place, levels.forth, levels.need, strict=True):
+        for place, forward, need in zip(levels.place, levels.forward, levels.need, strict=True):
             i, j = divmod(int(place), columns)
-            wide = (problem.net.back if forth else problem.net.forth) >= need
+            wide = (problem.net.backward if forward else problem.net.forward) >= need
             core[i, np.argsort(np.where(wide[i], dear[i], 2**62), kind="stable")[:3]] = True
             core[np.argsort(np.where(wide[:, j], dear[:, j], 2**62), kind="stable")[:3], j] = True
         return core.ravel() & self.candidate
@@ -87,8 +87,11 @@ class FlowSeparator:
         found: dict[Key, Cut] = {}
         if len(levels.place) * (rows + columns) > MOST_MARKS:
             return []
-        for q, (place, forth) in enumerate(zip(levels.place.tolist(), levels.forth.tolist(), strict=True)):
-            for node, long, source in ((place // columns, columns, not forth), (rows + place % columns, rows, forth)):
+        for q, (place, forward) in enumerate(zip(levels.place.tolist(), levels.forward.tolist(), strict=True)):
+            for node, long, source in (
+                (place // columns, columns, not forward),
+                (rows + place % columns, rows, forward),
+            ):
                 if long > SHORT:
                     continue
                 # the set of the source alone, or of all but the sink

@@ -72,7 +72,7 @@ def _link(net: Net, places: Ints, shape: Ints) -> None:
 
 def violated_cuts(net: Network, support: Support, levels: Requirements, slack: float, view: View = PLAIN) -> Violated:
     """Minimum cuts, from the source's and from the sink's side, of the levels short by more than `slack`."""
-    rows, columns = net.forth.shape
+    rows, columns = net.forward.shape
     level = np.zeros(MOST_CUTS, np.int64)
     row_side = np.zeros((MOST_CUTS, rows), np.uint8)
     column_side = np.zeros((MOST_CUTS, columns), np.uint8)
@@ -84,14 +84,14 @@ def violated_cuts(net: Network, support: Support, levels: Requirements, slack: f
 @inner
 def _set_capacities(network: Network, support: Support, own: int, need: int, view: View) -> None:
     """Begin a flow for one requirement, which must not use its own place."""
-    columns, room = network.forth.shape[1], support.net.room
+    columns, room = network.forward.shape[1], support.net.room
     for e in range(len(support.place)):
         i, j = support.place[e] // columns, support.place[e] % columns
         if support.place[e] == own:
             room[2 * e], room[2 * e + 1] = 0.0, 0.0
         else:
-            room[2 * e] = _seen(view, support.x[e], min(1.0, network.forth[i, j] / need))
-            room[2 * e + 1] = _seen(view, support.x[e], min(1.0, network.back[i, j] / need))
+            room[2 * e] = _seen(view, support.x[e], min(1.0, network.forward[i, j] / need))
+            room[2 * e + 1] = _seen(view, support.x[e], min(1.0, network.backward[i, j] / need))
 
 
 @inner
@@ -108,13 +108,13 @@ def _seen(view: View, x: float, capacity: float) -> float:
 def _separate(
     network: Network, support: Support, levels: Requirements, view: View, slack: float, found: Violated, search: Search
 ) -> int:
-    rows, columns = network.forth.shape
+    rows, columns = network.forward.shape
     net, count = support.net, 0
     for q in range(len(levels.place)):
         if count + 2 > len(found.level):
             break
-        source = source_of(levels.forth[q], levels.place[q], rows, columns)
-        sink = sink_of(levels.forth[q], levels.place[q], rows, columns)
+        source = source_of(levels.forward[q], levels.place[q], rows, columns)
+        sink = sink_of(levels.forward[q], levels.place[q], rows, columns)
         _set_capacities(network, support, levels.place[q], levels.need[q], view)
         sent, least = 0.0, 0.05
         while sent < 1.0 - slack:

@@ -102,7 +102,7 @@ def test_roundings_of_many_cuts_at_once_are_those_of_each_alone() -> None:
     rng = np.random.default_rng(7)
     rows, width = 50, 12
     net = Network(rng.integers(3, 9, (rows, width)), np.zeros((rows, width), np.int64))
-    needs = (net.forth.sum(1) * 9 // 10).tolist()
+    needs = (net.forward.sum(1) * 9 // 10).tolist()
     one = np.eye(rows, dtype=np.uint8)
     cuts = [plain_cut(net, one[i], np.zeros(width, np.uint8), need) for i, need in enumerate(needs)]
     x = np.sort(rng.random(rows * width) * 0.5 + 0.45)[::-1]

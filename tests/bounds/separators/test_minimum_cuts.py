@@ -23,7 +23,7 @@ def test_cuts_part_source_and_sink_and_carry_less_than_is_needed() -> None:
             seen += 1
             place, need = int(levels.place[q]), int(levels.need[q])
             row, column = bool(row_side[place // columns]), bool(column_side[place % columns])
-            assert (row, column) == ((False, True) if levels.forth[q] else (True, False))
+            assert (row, column) == ((False, True) if levels.forward[q] else (True, False))
             carried = crossing(net, places, row_side, column_side, need) * x
             assert carried.sum() - carried[place] < need * (1 - 0.01) + 1e-6
     assert seen > 40

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gpuga.table.grid import csr_lines
-from gpuga.table.plane import plane_of, suppressed_grid
 from gpuga.table.table import INFINITE, Lines, Table
+from gpuga.table.two_way import suppressed_grid, two_way_table
 
 
 def two_way(seed: int, rows: int, columns: int, absent: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +61,7 @@ def lines_of_plane(cell: np.ndarray) -> set[frozenset[tuple[int, int]]]:
 
 def is_plane_of(table: Table) -> bool:
     """Whether a plane is found; if so, its rows and columns must be the table's lines, and nothing else."""
-    plane = plane_of(table)
+    plane = two_way_table(table)
     if plane is None:
         return False
     assert sorted(plane.cell[plane.cell >= 0].tolist()) == list(range(len(table)))
@@ -77,7 +77,7 @@ def test_a_two_way_table_is_a_plane_however_it_is_written(shape: tuple[int, int]
         full, there = two_way(seed, *shape, absent)
         table = scrambled(seed, full, there)
         assert is_plane_of(table)
-        plane = plane_of(table)
+        plane = two_way_table(table)
         assert plane is not None
         laid = plane.lay(table.value)
         assert sorted([sorted(laid[-1, :-1]), sorted(laid[:-1, -1])]) == sorted(
@@ -139,7 +139,7 @@ def test_equations_with_a_constant_are_no_plane() -> None:
     lb = np.full(len(value), -INFINITE)
     off = table.lines.apply(value)
     lines = Lines(table.lines.start, table.lines.cell, table.lines.coef, off)
-    assert plane_of(Table.build(value, lines, lb=lb)) is None
+    assert two_way_table(Table.build(value, lines, lb=lb)) is None
 
 
 def test_two_tables_side_by_side_are_no_plane() -> None:
@@ -150,7 +150,7 @@ def test_two_tables_side_by_side_are_no_plane() -> None:
         np.concatenate([one.lines.coef, two.lines.coef]),
         np.concatenate([one.lines.rhs, two.lines.rhs]),
     )
-    assert plane_of(Table.build(np.concatenate([one.value, two.value]), lines)) is None
+    assert two_way_table(Table.build(np.concatenate([one.value, two.value]), lines)) is None
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_other_equations_through_two_lines_a_cell_are_no_plane(lines: list[list[
         np.zeros(int(cells.max()) + 1, np.int64),
         Lines(start, cells, np.concatenate(signs), np.zeros(len(lines), np.int64)),
     )
-    assert plane_of(table) is None
+    assert two_way_table(table) is None
 
 
 def test_the_smallest_plane_has_one_inner_cell() -> None:
@@ -182,7 +182,7 @@ def test_the_smallest_plane_has_one_inner_cell() -> None:
 def test_a_pattern_is_laid_where_its_cells_lie() -> None:
     full, there = two_way(2, 3, 3, 0.4)
     table = scrambled(2, full, there)
-    plane = plane_of(table)
+    plane = two_way_table(table)
     assert plane is not None
     pattern = np.arange(len(table)) % 2 == 0
     laid = suppressed_grid(plane, pattern)
@@ -190,12 +190,12 @@ def test_a_pattern_is_laid_where_its_cells_lie() -> None:
     for cell, place in enumerate(plane.place.tolist()):
         assert laid.ravel()[place] == pattern[cell]
     assert laid.sum() == pattern.sum()
-    assert plane_of(table) is not plane
-    assert np.array_equal(plane_of(table).cell, plane.cell)  # type: ignore[union-attr]
+    assert two_way_table(table) is not plane
+    assert np.array_equal(two_way_table(table).cell, plane.cell)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("lines", [0, 4])
 def test_a_table_without_cells_is_no_plane(lines: int) -> None:
     empty = np.zeros(0, np.int64)
     nothing = Lines(np.zeros(lines + 1, np.int64), empty.astype(np.int32), empty, np.zeros(lines, np.int64))
-    assert plane_of(Table.build(empty, nothing)) is None
+    assert two_way_table(Table.build(empty, nothing)) is None

@@ -13,7 +13,7 @@ from gpuga.table.table import Ints, Mask, Table
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
+class TwoWayTable:
     """A two-dimensional table as arrays of shape (R, C), the totals in the last row and column.
 
     `cell` int32[R, C] is the cell of the table at each place, -1 where there is none. A rise of an
@@ -70,7 +70,7 @@ class Plane:
 _SEEN: WeakKeyDictionary[Table, tuple[NDArray[np.int32] | None]] = WeakKeyDictionary()
 
 
-def plane_of(table: Table) -> Plane | None:
+def two_way_table(table: Table) -> TwoWayTable | None:
     """The plane of a table whose equations are exactly the rows and columns of a two-way table, else None.
 
     Told from the equations alone, so that a table read from a `.jj` file is recognised too.
@@ -79,10 +79,10 @@ def plane_of(table: Table) -> Plane | None:
         found = _find(table)
         _SEEN[table] = (None if found is None else found.cell,)
     (cell,) = _SEEN[table]
-    return None if cell is None else Plane(table, cell)
+    return None if cell is None else TwoWayTable(table, cell)
 
 
-def _find(table: Table) -> Plane | None:
+def _find(table: Table) -> TwoWayTable | None:
     n = len(table)
     lines = table.lines
     if len(lines) < 4 or (np.abs(lines.coef) != 1).any() or lines.rhs.any():
@@ -128,7 +128,7 @@ def _two_sides(count: int, pair: NDArray[np.int32]) -> NDArray[np.int8] | None:
     return side if (side[pair[:, 0]] != side[pair[:, 1]]).all() else None
 
 
-def _arrange(table: Table, row: Ints, column: Ints, row_coef: Ints, column_coef: Ints) -> Plane | None:
+def _arrange(table: Table, row: Ints, column: Ints, row_coef: Ints, column_coef: Ints) -> TwoWayTable | None:
     """Put totals last: the total of a row line lies in the total column, and so on; None if it does not fit."""
     rows, columns = np.unique(row), np.unique(column)
     if len(rows) < 2 or len(columns) < 2:
@@ -146,7 +146,7 @@ def _arrange(table: Table, row: Ints, column: Ints, row_coef: Ints, column_coef:
     cell[places] = np.arange(len(table), dtype=np.int32)
     if (cell >= 0).sum() != len(table):
         return None
-    return Plane(table, cell)
+    return TwoWayTable(table, cell)
 
 
 def _last(ids: Ints, total: int) -> Ints:
@@ -157,6 +157,6 @@ def _last(ids: Ints, total: int) -> Ints:
     return position
 
 
-def suppressed_grid(plane: Plane, suppressed: Mask) -> NDArray[np.bool_]:
+def suppressed_grid(plane: TwoWayTable, suppressed: Mask) -> NDArray[np.bool_]:
     """A pattern laid out on the plane (bool[R, C])."""
     return plane.lay(suppressed).astype(bool)
