@@ -21,6 +21,7 @@ from gpuga.report.data import Judged
 from gpuga.report.losses import losses_of
 from gpuga.report.names import Names
 from gpuga.report.page import page_text
+from gpuga.report.plot import pattern_figure
 from gpuga.safety.audit import Audit, audit
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.likeness import Likeness
@@ -90,6 +91,13 @@ class Protection:
         secondary), for the office: `publish` writes what may leave it.
         """
         return pattern_frame(self.table, self.suppressed, kind)
+
+    def plot(self, rows: str | None = None, columns: str | None = None) -> Any:
+        """A matplotlib figure of the pattern along two dimensions (extra `plots`); it shows no value.
+
+        `rows` and `columns` name the dimensions, the first two if they are not given; all others are at their totals.
+        """
+        return pattern_figure(self.table, self.suppressed, rows, columns)
 
     def publish(self, path: str | Path, *, flag: str = "c") -> None:
         """Write the table for publication to a .csv, .xlsx or .parquet file: values, and `flag` on suppressed cells."""

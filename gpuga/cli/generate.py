@@ -24,7 +24,7 @@ _zeros = click.option("--zeros", required=True, metavar="SHARE", help="Share of 
 _common = (
     seed_option,
     click.option(
-        "--out", type=click.Path(), required=True, metavar="TABLE", help="Output file: .jj, .csv or .parquet."
+        "--out", type=click.Path(), required=True, metavar="TABLE", help="Output file: .jj, .csv, .xlsx or .parquet."
     ),
     quiet_option,
 )

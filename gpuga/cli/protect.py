@@ -73,7 +73,8 @@ def protect(
 ) -> None:
     """Find a safe suppression pattern for TABLE and write it to PATTERN.
 
-    TABLE is a .jj file, or a .csv or .parquet file with one row per cell. The pattern has the same rows with
+    TABLE is a .jj file, or a .csv, .xlsx, .parquet or .tab file with one row per cell (with --wide a pivot table, with
+    --by a file of records). The pattern has the same rows with
     suppressed values left blank and a column suppression (for .jj: index,suppression). Every pattern is audited in
     exact arithmetic before it is written. Brackets list the methods that take an option, with their defaults; gpuga
     methods NAME describes one method.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuga.errors import InputError, printable
-from gpuga.files.csv import rows_text
+from gpuga.files.csv import parse_separator, rows_text
 from gpuga.files.notation import Written
 from gpuga.files.source import read_text
 from gpuga.table.words import FIGURES
@@ -86,12 +86,19 @@ def _take(found: Metadata, words: list[str]) -> None:
         start, width = (int(words[1]), int(words[2])) if len(words) > 2 and words[1].isdigit() else (0, 0)
         found.variables.append(Variable(words[0], start, width))
     elif tag == "<SEPARATOR>":
-        found.separator = words[1]
+        found.separator = _separator(words[1])
     elif tag in _STATUS_TAGS:
         found.letters = {letter: s for letter, s in found.letters.items() if s != _STATUS_TAGS[tag]}
         found.letters[words[1]] = _STATUS_TAGS[tag]
     else:
         _describe(found.variables[-1], tag, words, found.path.parent)
+
+
+def _separator(text: str) -> str:
+    try:
+        return parse_separator(text) or ";"
+    except InputError as fault:
+        raise InputError(fault.what, field="<SEPARATOR>") from None
 
 
 def _describe(variable: Variable, tag: str, words: list[str], folder: Path) -> None:
@@ -154,13 +161,16 @@ def _named(metadata: Metadata) -> dict[str, str]:
 
 def _rows(text: str, separator: str, path: Path, width: int | None) -> Iterator[tuple[int, list[str]]]:
     """The rows of a file without header, each with its line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    for row in reader:
-        if any(field.strip() for field in row):
-            if width is not None and len(row) != width:
-                what = f"has {len(row)} fields, the metadata name {width} variables"
-                raise InputError(what, path=path, line=reader.line_num)
-            yield reader.line_num, [field.strip() for field in row]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    try:
+        for row in reader:
+            if any(field.strip() for field in row):
+                if width is not None and len(row) != width:
+                    what = f"has {len(row)} fields, the metadata name {width} variables"
+                    raise InputError(what, path=path, line=reader.line_num)
+                yield reader.line_num, [field.strip() for field in row]
+    except csv.Error as fault:
+        raise InputError(f"is not separated text ({printable(fault)})", path=path, line=reader.line_num) from None
 
 
 def result_columns(path: Path, dimensions: Sequence[str]) -> dict[str, list[str]]:

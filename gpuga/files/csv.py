@@ -121,7 +121,7 @@ def parse_separator(text: str | None) -> str | None:
 
 def find_separator(text: str, path: Path) -> str:
     """The sign between columns: the one in the header, or the one of several that makes rows of equal width."""
-    head = list(islice(io.StringIO(text, newline=""), LOOKED_AT))
+    head = list(islice(io.StringIO(text[: LOOKED_AT * LONGEST_LINE], newline=""), LOOKED_AT))
     header = next((line for line in head if line.strip()), "")
     present = [sign for sign in SEPARATORS if sign in header]
     if len(present) < 2:

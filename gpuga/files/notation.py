@@ -97,55 +97,60 @@ def plain_columns(columns: Texts, decimal: str | None, thousands: str | None, co
 
     In a file whose columns are separated by commas a point is the decimal sign wherever it can be.
     """
-    if not _doubtful(columns, decimal, thousands, comma_separated):
+    signs, pointed_twice = _signs(columns)
+    said = decimal is not None or thousands is not None
+    if not said and signs <= {"."} and (not signs or (comma_separated and not pointed_twice)):
         return columns
     notation = find_notation(columns, decimal, thousands, comma_separated)
+    if notation == PLAIN and signs <= {"."}:
+        return columns
     return {name: _plain_column(name, column, notation) for name, column in columns.items()}
 
 
 def find_notation(columns: Texts, decimal: str | None, thousands: str | None, comma_separated: bool) -> Notation:
     """The one notation in which all numbers can be read; it is said where it is unusual and was not given."""
-    notation = _found(columns, _candidates(decimal, thousands), comma_separated)
+    notation = _found(columns, _candidates(decimal, thousands, _signs(columns)[0]), comma_separated)
     if notation != PLAIN and (decimal is None or (thousands is None and notation.thousands)):
         warnings.warn(f"numbers are read with {notation.words} (--decimal and --thousands change this)", stacklevel=3)
     return notation
 
 
-def _doubtful(columns: Texts, decimal: str | None, thousands: str | None, comma_separated: bool) -> bool:
-    """Whether any sign needs a thought: a quick look at all numbers."""
-    if decimal is not None or thousands is not None:
-        return True
+def _signs(columns: Texts) -> tuple[set[str], bool]:
+    """The signs in all numbers, by a quick look at them; and whether some number has two points."""
+    signs: set[str] = set()
+    pointed_twice = False
     for column in columns.values():
         plainly = set(map(type, column)) == {str}
         lines = "\n".join(map(str.strip, column) if plainly else [text.strip() for _, text in _texts(column)])  # type: ignore[arg-type]
-        signs = _SIGNS & set(lines)
-        if signs - {"."} or ("." in signs and (not comma_separated or _TWO_POINTS.search(lines))):
-            return True
-    return False
+        signs |= _SIGNS & set(lines)
+        pointed_twice = pointed_twice or ("." in signs and _TWO_POINTS.search(lines) is not None)
+    return signs, pointed_twice
 
 
-def _candidates(decimal: str | None, thousands: str | None) -> list[Notation]:
+def _candidates(decimal: str | None, thousands: str | None, signs: set[str]) -> list[Notation]:
+    """The notations that the user leaves open; of signs between thousands only those that are there."""
     if decimal is not None and decimal == thousands:
         raise InputError("is the sign for decimals as well", field="--thousands")
-    return [n for n in _ALL if decimal in (None, n.decimal) and thousands in (None, n.thousands)]
+    there = [NONE, *(kind for kind, alike in _KINDS.items() if not signs.isdisjoint(alike))]
+    return [
+        n for n in _ALL if decimal in (None, n.decimal) and n.thousands in (there if thousands is None else [thousands])
+    ]
 
 
 def _found(columns: Texts, candidates: Sequence[Notation], comma_separated: bool) -> Notation:
     alive = list(candidates)
-    seen: set[str] = set()
+    unclear: set[str] = set()
     for name, row, text in _signed(columns):
-        if text in seen:
-            continue
-        seen.add(text)
-        fitting = [n for n in candidates if n.number.fullmatch(text)]
-        left = [n for n in alive if n in fitting]
-        if fitting and not left:
+        left = [n for n in alive if n.number.fullmatch(text)]
+        if not left and any(n.number.fullmatch(text) for n in candidates):
             what = "the number is written in another way than those before it: write all with the same signs"
             raise InputError(what, field=name, cell=row)
         alive = left or alive
         if alive == [PLAIN]:
             return PLAIN
-    return _chosen(alive, seen, comma_separated)
+        if len(alive) > 1:
+            unclear.add(text)
+    return _chosen(alive, unclear, comma_separated)
 
 
 def _chosen(alive: Sequence[Notation], seen: set[str], comma_separated: bool) -> Notation:

@@ -60,7 +60,7 @@ def read_text(path: Path, encoding: str | None = None) -> str:
         raise _undecodable(data[: fault.start], name, path) from None
     if "\0" in text:
         raise InputError("is not a text file", path=path)
-    return text.removeprefix("\ufeff")
+    return text
 
 
 def encoding_of(data: bytes, path: Path, encoding: str | None = None) -> str:

@@ -82,7 +82,8 @@ READ_CSV = "expose bad.csv"
 @cache
 def cases() -> tuple[Case, ...]:
     """Every case, in a fixed order."""
-    makers = (_jj_fields, _jj_frames, _csv_fields, _csv_frames, _hierarchies, _parquet, _patterns, _options, _folders)
+    readers = (_jj_fields, _jj_frames, _csv_fields, _csv_frames, _notations, _workbooks, _argus, _hierarchies, _parquet)
+    makers = (*readers, _patterns, _options, _folders)
     return tuple(case for maker in makers for case in maker())
 
 
@@ -156,7 +157,7 @@ def _jj_frames() -> Iterator[Case]:
         yield _case(f".jj: equation with {name}", READ_JJ, bad__jj="\n".join([*lines[:7], text]) + "\n")
     yield _case(".jj: more after the end", READ_JJ, bad__jj=JJ + "5 6 7\n")
     yield _case(".jj: bytes", READ_JJ, bad__jj=bytes(range(256)))
-    yield _case(".jj: UTF-16", READ_JJ, bad__jj=JJ.encode("utf-16"))
+    yield _case(".jj: half of UTF-16", READ_JJ, bad__jj=JJ.encode("utf-16")[:-1])
     yield _case(".jj: a zero byte", READ_JJ, bad__jj=JJ.replace("5 3", "5\x003"))
 
 
@@ -238,6 +239,56 @@ def _csv_frames() -> Iterator[Case]:
     wide = ",".join(f"d{i}" for i in range(30)) + ",value,status\n"
     wide += "".join(",".join(f"{c}{i}" for i in range(30)) + ",5,s\n" for c in "abc")
     yield _case(".csv: thirty dimensions of three codes", READ_CSV, bad__csv=wide)
+
+
+def _notations() -> Iterator[Case]:
+    """Numbers, letters and columns that could be read in two ways, or in none."""
+    texts = {
+        "a sign that means two things": "r;value\na;1.234\nb;5.678\n",
+        "a comma that means two things": 'r,value\na,"1,234"\nb,"5,678"\n',
+        "two notations": 'r,value\na,"1.234,5"\nb,"1,234.5"\n',
+        "groups of two digits": "r,value\na,12 34\nb,5\n",
+        "two separators": "a,b;value\n1;2,3\n",
+        "a code page of its own": b"r\x81,value\na,1\n",
+        "half of UTF-16": "r,value\na,1\n".encode("utf-16")[:-1],
+        "UTF-16 without a mark": "r,value\na,1\n".encode("utf-16-le"),
+    }
+    for name, text in texts.items():
+        yield _case(f".csv: {name}", READ_CSV, bad__csv=text)
+    signs = ("--decimal x", "--thousands ab", "--decimal , --thousands ,", "--separator ab")
+    for option in (*signs, "--encoding klingon", "--encoding rot13", "--sheet s", "--wide region", "--wide value"):
+        yield _case(f".csv: {option}", f"expose t.csv {option}")
+
+
+def _workbooks() -> Iterator[Case]:
+    for name, content in {"text": b"value", "empty": b"", "no archive": b"PK\x03\x04", "zeros": bytes(500)}.items():
+        yield _case(f".xlsx: {name}", "expose bad.xlsx", bad__xlsx=content)
+
+
+def _argus() -> Iterator[Case]:
+    good = "r\n <RECODEABLE>\nv\n <NUMERIC>\n"
+    yield _case(".tab: no metadata", "expose bad.tab", bad__tab="a;1\n")
+    rdas = {
+        "nothing": "",
+        "a tag before any variable": "<NUMERIC>\n",
+        "no value": "r\n <RECODEABLE>\n",
+        "two values": good + "w\n <NUMERIC>\n",
+        "no dimension": "v\n <NUMERIC>\n",
+        "a hierarchy that is not there": good.replace("<RECODEABLE>", '<RECODEABLE>\n <HIERCODELIST> "no.hrc"'),
+        "a hierarchy by digits": good.replace("<RECODEABLE>", "<RECODEABLE>\n <HIERLEVELS> 1 1"),
+        "an empty separator": '<SEPARATOR> ""\n' + good,
+        "a long separator": '<SEPARATOR> "ab"\n' + good,
+        "bytes": bytes(range(256)),
+    }
+    for name, rda in rdas.items():
+        yield _case(f".tab: metadata with {name}", "expose bad.tab", bad__tab="a;1\nb;2\n", bad__rda=rda)
+    for name, tab in {
+        "too many fields": "a;1;2\n",
+        "a word": "a;many\n",
+        "a quote": 'a;"1\n',
+        "zeros": bytes(9),
+    }.items():
+        yield _case(f".tab: {name}", "expose bad.tab", bad__tab=tab, bad__rda=good)
 
 
 def _hierarchies() -> Iterator[Case]:

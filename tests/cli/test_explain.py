@@ -121,3 +121,11 @@ def test_protect_says_what_is_lost(files: Path, capsys: pytest.CaptureFixture[st
     losses = json.loads((files / "s.json").read_text())["losses"]
     assert losses["primary"] == 1
     assert sum(level["cells"] for level in losses["levels"] if level["dimension"] == "r") == losses["cells"] == 16
+
+
+def test_exposed_cells_are_named_by_their_codes(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["expose", str(files / "t.csv"), "--json", str(files / "e.json")]) == 0
+    said = capsys.readouterr().out
+    assert "\nexposed: 1 (r=a, c=x)\n" in said
+    assert "\nconsequentially exposed: 0\n" in said
+    assert json.loads((files / "e.json").read_text())["exposed"] == [0]

@@ -44,13 +44,15 @@ def same(one: Table, other: Table) -> bool:
     return all(np.array_equal(a, b) for a, b in arrays)
 
 
-@pytest.mark.parametrize("suffix", [".jj", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".jj", ".csv", ".parquet", ".xlsx"])
 @pytest.mark.parametrize(
     "table",
     [class2(7, 5, 3), herrington(6, 8, 0.1, 2), smith3d((5, 9, 4), 0.2, 0.1, 1)],
     ids=lambda t: t.name,
 )
 def test_a_written_table_reads_back_the_same(table: Table, suffix: str, tmp_path: Path) -> None:
+    if suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
     write_table(table, tmp_path / f"t{suffix}")
     assert same(table, read_table(tmp_path / f"t{suffix}"))
 
