@@ -67,6 +67,28 @@ def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
     assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
 
 
+GENERAL = """
+import numpy as np
+from gpuga.kernels.cuda_machine import Machine, this_machine
+from tests.kernels.general_cases import TABLES, check_general
+
+for number, name in enumerate(TABLES):
+    tight = Machine(np, lambda: 1)  # one worker: a launch for each individual
+    device = check_general(tight if number % 2 else this_machine(), name, number)
+    assert device.device is not None and (device.workers == 1 or not number % 2)
+    print("agrees:", name, flush=True)
+"""
+
+
+def test_a_generation_of_general_tables_in_the_simulator_is_that_of_the_cpu() -> None:
+    from .general_cases import TABLES
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run([sys.executable, "-c", GENERAL], env=environment, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in TABLES]
+
+
 POPULATION = """
 import sys
 from gpuga.kernels.cuda_machine import this_machine
