@@ -76,7 +76,12 @@ GROUPS = (
         frozenset({"kernels", "crossing"}),
         "cpu, cuda (two-way tables)",
     ),
-    Group(GeneralCpu, "Generations of general tables (`GeneralCpu`)", frozenset({"cpu"}), "cpu"),
+    Group(
+        GeneralCpu,
+        "Generations of general tables (`GeneralCpu`, `GeneralCuda`)",
+        frozenset({"cpu"}),
+        "cpu; `decode`, `clean`, `prove` and `destroy` also on cuda",
+    ),
     Group(Backend, "Batches of other methods (`Backend`)", frozenset({"backend", "_backend"}), "numpy, cpu, cuda"),
 )
 

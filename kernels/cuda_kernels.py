@@ -15,12 +15,14 @@ import numba
 import numpy as np
 from numba import cuda
 
+from . import general as _general
 from .compile_cache import made_from
 from .logic import bits as _bits
 from .logic import boxes as _boxes
 from .logic import circuits as _circuits
 from .logic import first_order as _first_order
 from .logic import frequencies as _frequencies
+from .logic import general_records as _general_records
 from .logic import lines as _lines
 from .logic import workers as _workers
 from .logic.boxes import Boxed
@@ -71,6 +73,7 @@ digest_at = _usable_in_kernels(_workers.digest_at)
 exchange_at = _usable_in_kernels(_workers.exchange_at)
 judge_at = _usable_in_kernels(_workers.judge_at)
 nearest_at = _usable_in_kernels(_workers.nearest_at)
+one_at = _usable_in_kernels(_general.one_at)
 
 
 def union(start, cell, chromosomes, weights, base, columns, bits, uses, costs):  # type: ignore[no-untyped-def]
@@ -264,6 +267,15 @@ def exchange(bits, columns, joins, marks, chosen, children, gains):  # type: ign
             q += cuda.gridDim.x
 
 
+def general(ground, states, patterns, genes, jobs, task, done):  # type: ignore[no-untyped-def]
+    """One block per individual of a general table, of which one thread works: all tasks, since compiling takes long."""
+    if cuda.threadIdx.x == 0:
+        p = cuda.blockIdx.x
+        while p < patterns.shape[0]:
+            done[p] = one_at(ground, states, patterns, genes, jobs, task, cuda.blockIdx.x, p)
+            p += cuda.gridDim.x
+
+
 def price(ground, bits, costs, digests):  # type: ignore[no-untyped-def]
     """One thread per pattern: what it costs, and a number that tells it from others."""
     p = cuda.grid(1)
@@ -304,6 +316,13 @@ RECORDS: dict[str, tuple[Any, str]] = {
     "joins": (Joins, "l1 i1 i1 l1 l"),
     "marks": (Marks, "i3 l2"),
     "chosen": (Chosen, "i2 i1 w1"),
+    "axes": (_general_records.Ground, "l1 l1 l1 l1 l1 l1 i1 c1 l1 l1 l1 b1 i1 i1 c1 l1 l1 i2 l1 i1 l1 i1 l1 b1"),
+    "states": (
+        _general_records.State,
+        "b2 l2 l2 l2 b2 i2 i2 i2 i2 i2 i2 l2 i2 i2 i2 l2 i2 l2 i2 i2 i2 i2 l2 i2 c2 l3",
+    ),
+    "genes": (_general_records.Genes, "i2 i2 i2 l2 i1"),
+    "jobs": (_general.Jobs, "b2 b2 w1 l1 l1"),
 }
 
 
@@ -344,6 +363,7 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "destroy": (destroy, "tables room w3 w3 w1 i1", WARP),
     "judge": (judge, "tables room w3 b1", WARP),
     "exchange": (exchange, "w3 l joins marks chosen w3 l1", WARP),
+    "general": (general, "axes states b2 genes jobs l b1", WARP),
     "price": (price, "ground w3 l1 w1", THREADS),
     "nearest": (nearest, "w3 w3 l1", THREADS),
     "gather": (gather, "w3 i1 w3", THREADS),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .cuda_kernels import launch, ready, select_device
 from .probe import simulated
@@ -26,6 +27,20 @@ class Machine:
     launch: Callable[..., None] = launch
     ready: Callable[[Any], Any] = ready
     wait: Callable[[], None] = lambda: None
+
+    def brought(self, values: NDArray[Any]) -> Any:
+        """A copy of a host array on the device."""
+        room = self.xp.empty(values.shape, values.dtype)
+        if values.size and hasattr(room, "set"):
+            room.set(values)
+        elif values.size:
+            room[...] = values
+        return room
+
+    def fetched(self, array: Any) -> NDArray[Any]:
+        """An array of the device in host memory."""
+        found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
+        return found
 
 
 def this_machine(device: int | None = None) -> Machine:

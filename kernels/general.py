@@ -74,6 +74,14 @@ def one(ground: Ground, state: State, patterns: Bytes, genes: Genes, jobs: Jobs,
     return store(state, patterns[p], genes, p)
 
 
+@device
+def one_at(
+    ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int, worker: int, p: int
+) -> bool:
+    """As `one`, with the working memory of a worker: the way in for a device."""
+    return one(ground, of_thread(states, whole(worker)), patterns, genes, jobs, whole(task), whole(p))
+
+
 @parallel
 def run(ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int) -> Bools:
     """All individuals of a batch; one launcher for all tasks, since compiling the logic into each takes long."""

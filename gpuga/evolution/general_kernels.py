@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -73,7 +73,9 @@ def taken(genes: Genes, places: NDArray[np.integer]) -> Genes:
 class GeneralKernels:
     """Decoding, clean-up and certificates of a general problem, with crossover by components."""
 
-    def __init__(self, problem: GeneralProblem, clock: Clock) -> None:
+    def __init__(
+        self, problem: GeneralProblem, clock: Clock, operations: Callable[..., GeneralCpu] = GeneralCpu
+    ) -> None:
         self.clock, self.threads = clock, int(get_num_threads())
         table, requirements = problem.table, problem.requirements
         grid = box_grid(table)
@@ -93,7 +95,7 @@ class GeneralKernels:
         tasks = Tasks.of(self.place[requirements.cell], requirements.direction, requirements.need)
         weights = np.where(lay(table.forced), 0, lay(table.weight))
         self._forced: Mask = lay(table.forced)
-        self.cpu = GeneralCpu(
+        self.cpu = operations(
             None if grid is None else grid.grid,
             lay(table.up),
             lay(table.down),

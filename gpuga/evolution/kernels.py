@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from numba import get_num_threads
 
 from gpuga.backends import chosen_backend
@@ -18,15 +20,23 @@ def kernels_of(problem: TableProblem, context: Context, threads: int | None = No
     """The operations of a problem; by default the prover keeps one thread of the processor.
 
     There is no NumPy version of a generation: with `numpy`, as with `cpu`, the compiled operations of the CPU do it,
-    and NumPy does what it has a version of, such as the costs of `gapn`, `gensup` and `heurgene`. General tables are
-    worked on by the CPU in every back end.
+    and NumPy does what it has a version of, such as the costs of `gapn`, `gensup` and `heurgene`.
     """
-    if not isinstance(problem, TwoWayProblem):
-        return GeneralKernels(problem, context.clock)
     threads = threads or max(1, get_num_threads() - 1)
     if chosen_backend(context.backend).name == "cuda":
-        from gpuga.evolution.two_way_device import TwoWayDeviceKernels  # imports CUDA
-        from gpuga.kernels.cuda_machine import this_machine
+        return _on_device(problem, context, threads)
+    if isinstance(problem, TwoWayProblem):
+        return TwoWayKernels(problem, threads)
+    return GeneralKernels(problem, context.clock)
 
-        return TwoWayDeviceKernels(problem, threads, this_machine(device_of(context.backend)))
-    return TwoWayKernels(problem, threads)
+
+def _on_device(problem: TableProblem, context: Context, threads: int) -> Kernels:
+    """The operations on a CUDA device; only here anything of CUDA is imported."""
+    from gpuga.evolution.two_way_device import TwoWayDeviceKernels
+    from gpuga.kernels.cuda_machine import this_machine
+    from gpuga.kernels.general_cuda import GeneralCuda
+
+    machine = this_machine(device_of(context.backend))
+    if isinstance(problem, TwoWayProblem):
+        return TwoWayDeviceKernels(problem, threads, machine)
+    return GeneralKernels(problem, context.clock, partial(GeneralCuda, machine=machine))

@@ -54,6 +54,20 @@ def test_a_generation_on_the_device_is_that_of_the_cpu(requirements: int) -> Non
             check(make_pair(this_machine(), requirements, seed))
 
 
+@pytest.mark.gpu
+def test_a_generation_of_general_tables_on_the_device_is_that_of_the_cpu() -> None:
+    problem = cuda_problem()
+    if problem is not None:
+        pytest.skip(problem)
+    from gpuga.kernels.cuda_machine import this_machine
+
+    from .general_cases import TABLES, check_general
+
+    for seed in range(1 if simulated() else 20):
+        for name in TABLES:
+            check_general(this_machine(), name, seed)
+
+
 @pytest.mark.parametrize("name", ["numpy", "cpu"])
 def test_empty_populations_and_tables_without_sensitive_cells_are_served(name: str) -> None:
     backend = get_backend(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,12 @@ TINY = [Axis(3, ((2, (0, 1)),))] * 3
 
 
 def table(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True) -> GeneralCpu:
-    """A random table; falls are scarce, as they are where cells must not become negative."""
+    """A random table."""
+    return GeneralCpu(*arguments(axes, seed, primaries, grid))
+
+
+def arguments(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True) -> tuple[Any, ...]:
+    """What makes a random table; falls are scarce, as they are where cells must not become negative."""
     found = Grid.of([options_of(axis) for axis in axes])
     rng = np.random.default_rng(seed)
     up, down = np.full(found.cells, 2**62), rng.integers(0, 30, found.cells)
@@ -32,7 +38,7 @@ def table(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True) ->
     forced = np.isin(np.arange(found.cells), cells)
     candidate = ~forced & (rng.random(found.cells) < 0.97)
     weights = rng.integers(1, 50, found.cells)
-    return GeneralCpu(found if grid else None, up, down, tasks, weights, forced, candidate, lines_of(axes))
+    return found if grid else None, up, down, tasks, weights, forced, candidate, lines_of(axes)
 
 
 def lines_of(axes: list[Axis]) -> Lines:

@@ -67,6 +67,28 @@ def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
     assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
 
 
+GENERAL = """
+import numpy as np
+from gpuga.kernels.cuda_machine import Machine, this_machine
+from tests.kernels.general_cases import TABLES, check_general
+
+for number, name in enumerate(TABLES):
+    tight = Machine(np, lambda: 1)  # one worker: a launch for each individual
+    device = check_general(tight if number % 2 else this_machine(), name, number)
+    assert device.device is not None and (device.workers == 1 or not number % 2)
+    print("agrees:", name, flush=True)
+"""
+
+
+def test_a_generation_of_general_tables_in_the_simulator_is_that_of_the_cpu() -> None:
+    from .general_cases import TABLES
+
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run([sys.executable, "-c", GENERAL], env=environment, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in TABLES]
+
+
 POPULATION = """
 import sys
 from gpuga.kernels.cuda_machine import this_machine
@@ -113,3 +135,43 @@ def test_a_whole_run_in_the_simulator_is_that_of_the_cpu(method: str) -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     assert run.stdout.split() == ["cuda", "0", "(simulator)", "None", "True", "True"]
+
+
+FILES = """
+import sys
+from pathlib import Path
+from gpuga.cli.main import run
+from gpuga.kernels import cuda_kernels
+
+launched, compiled = set(), cuda_kernels.compiled
+cuda_kernels.compiled = lambda name: launched.add(name) or compiled(name)
+table, folder = sys.argv[1], Path(sys.argv[2])
+for backend in ("cuda", "cpu"):
+    given = ["--population", "6", "--generations", "3", "--seed", "4", "--backend", backend, "--quiet"]
+    code = run(["protect", table, "--out", str(folder / f"{backend}.csv"), "--proof", str(folder / backend), *given])
+    print(backend, code, *sorted(launched & {"decode", "general"}), flush=True)
+    launched.clear()
+"""
+
+GENERATED = {
+    "two-way": ["herrington", "--rows", "9", "--cols", "8", "--sensitive", "6%"],
+    "three-way": ["smith3d", "--shape", "5x4x4", "--sensitive", "0.1", "--zeros", "0.1"],
+    "hierarchical": ["smith3d", "--shape", "7x4x4", "--sensitive", "0.1", "--zeros", "0.1", "--hierarchical", "1"],
+}
+
+
+@pytest.mark.parametrize("kind", GENERATED)
+def test_a_pattern_and_its_proof_are_the_same_files_on_both_back_ends(kind: str, tmp_path: Path) -> None:
+    from gpuga.cli.main import run as program
+
+    table = tmp_path / "table.jj"
+    assert program(["generate", *GENERATED[kind], "--seed", "2", "--out", str(table)]) == 0
+    environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
+    run = subprocess.run(
+        [sys.executable, "-c", FILES, str(table), str(tmp_path)], env=environment, capture_output=True, text=True,
+        timeout=900,
+    )  # fmt: skip
+    kernel = "decode" if kind == "two-way" else "general"
+    assert run.stdout.splitlines() == [f"cuda 0 {kernel}", "cpu 0"], run.stderr[-3000:]
+    for there, here in (("cuda.csv", "cpu.csv"), ("cuda", "cpu")):
+        assert (tmp_path / there).read_bytes() == (tmp_path / here).read_bytes()

@@ -13,7 +13,7 @@ from gpuga.kernels import cuda_kernels
 from .toolchain import compile_everywhere
 
 # The ones that take longest first, so that no core waits at the end.
-LONGEST = ["decode", "clean", "box_costs", "judge", "destroy"]
+LONGEST = ["general", "decode", "clean", "box_costs", "judge", "destroy"]
 
 
 @pytest.fixture(scope="session", autouse=True)

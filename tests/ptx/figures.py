@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bench.kinds import KINDS
 from bench.throughput import CASES, priced
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.evolution.breeding import STYLES
 from gpuga.evolution.deap_toolbox import DeapTable
+from gpuga.evolution.general_kernels import GeneralKernels
 from gpuga.evolution.two_way_device import TwoWayDeviceKernels
 from gpuga.kernels import cuda_kernels
 from gpuga.kernels.cuda_machine import Machine
+from gpuga.kernels.general_cuda import GeneralCuda
 from gpuga.kernels.random import Stream
 
 from .executor import Module
@@ -32,6 +35,9 @@ OCCUPANCY, WORK = BENCH / "occupancy.csv", BENCH / "kernel_work.json"
 HEADER = "kernel,architecture,threads per block,registers,static shared bytes,spilled bytes,occupancy,limited by"
 TABLE, PATTERNS, ARCHITECTURE = CASES[0], 8, "sm_80"
 """What is counted: a table of the throughput benchmark and so many patterns of it."""
+
+SOLID, CHILDREN = KINDS["smith3d-20x10x10-5%"], 4
+"""The same for general tables, where a whole child is counted."""
 
 COMPILERS = ("numba", "numba-cuda", "nvidia-nvvm", "nvidia-cuda-nvcc")
 
@@ -92,16 +98,28 @@ def two_way_work() -> dict[str, dict[str, int]]:
     return {name: {what: n // PATTERNS for what, n in counts.items()} for name, counts in counted.work.items()}
 
 
+def general_work() -> dict[str, dict[str, int]]:
+    """Instructions and bytes per child of the kernel of general tables: decoded, cleaned and proven."""
+    counted, stream = Counted(), Stream(1, 8)
+    problem: Any = DeapTable(SOLID.make(1), Context(backend="cpu"), ("cost",)).problem
+    machine = Machine(np, lambda: 2**28, counted.launch, lambda record: record)
+    kernels = GeneralKernels(problem, Clock(), partial(GeneralCuda, machine=machine))
+    words, zeros = stream.words(CHILDREN).astype(np.uint64) + np.uint64(1), np.zeros(CHILDREN, np.int32)
+    nothing = kernels.nothing(CHILDREN)
+    made, _ = kernels.decode(nothing, nothing, nothing, words, zeros, zeros)
+    kernels.safe(kernels.clean(made, words))
+    return {name: {what: n // CHILDREN for what, n in counts.items()} for name, counts in counted.work.items()}
+
+
 def work() -> dict[str, Any]:
     """What WORK holds."""
     static = {name: _module(name).instructions for name in cuda_kernels.KERNELS}
     return {
         "sources": sources_digest(cuda_kernels),
         "compilers": compilers(),
-        "table": TABLE.name,
-        "patterns": PATTERNS,
+        "tables": {TABLE.name: PATTERNS, SOLID.name: CHILDREN},
         "instructions": static,
-        "per_pattern": two_way_work(),
+        "per_pattern": two_way_work() | general_work(),
     }
 
 

@@ -24,7 +24,7 @@ static inline uint64_t as_bits(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 enum { RUNNING, AT_BARRIER, DONE };
-enum { STACK_BYTES = 1 << 17 };
+enum { STACK_BYTES = 1 << 22 }; /* unoptimised, every register of the largest kernel has its place there */
 
 typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; uint64_t steps, bytes; } Thread;
 typedef struct {

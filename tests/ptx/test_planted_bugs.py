@@ -22,6 +22,7 @@ from gpuga.kernels.cuda_backend import CudaBackend
 from gpuga.kernels.cuda_machine import Machine
 from tests.kernels.cases import CASES
 from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
+from tests.kernels.general_cases import TABLES, check_general
 
 from .backend import SCHEDULES, executable
 from .translate import PtxError
@@ -115,6 +116,15 @@ BUGS = [
         "two vectors in one place", "logic/workers.py", "Lists(cells[2], cells_long[1])",
         "Lists(cells[1], cells_long[1])", "clean", "clean",
     ),
+    Bug(
+        "two individuals share their working memory", "cuda_kernels.py",
+        "one_at(ground, states, patterns, genes, jobs, task, cuda.blockIdx.x, p)",
+        "one_at(ground, states, patterns, genes, jobs, task, 0, p)", "general", "general",
+    ),
+    Bug(
+        "a certificate that is rounded down where it is scaled", "logic/combinations.py",
+        "(need * size + lead - 1) // lead", "(need * size) // lead", "general", "general",
+    ),
     Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
 
@@ -157,7 +167,10 @@ def notices(bug: Bug, kernels: ModuleType, seeds: int = SEEDS) -> bool:
 
 def passes(case: str, launch: Callable[..., None], seed: int, number: int) -> None:
     """The check of that name, with kernels that are launched so."""
-    if case in DEVICE_CASES:
+    if case == "general":
+        machine = Machine(np, lambda: 2**22, launch, lambda record: record)
+        check_general(machine, list(TABLES)[seed % len(TABLES)], 10 * number + seed)
+    elif case in DEVICE_CASES:
         machine = Machine(np, lambda: 2**22, launch, lambda record: record)
         DEVICE_CASES[case](make_pair(machine, REQUIREMENTS[seed % len(REQUIREMENTS)], 10 * number + seed))
     else:
@@ -165,7 +178,7 @@ def passes(case: str, launch: Callable[..., None], seed: int, number: int) -> No
         CASES[case](backend, np.random.default_rng([seed, number, 6]))
 
 
-LONG_TO_COMPILE = frozenset({"decode"})
+LONG_TO_COMPILE = frozenset({"decode", "general"})
 """Kernels of which a planted bug takes longer than a test run should last."""
 
 

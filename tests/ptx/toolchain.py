@@ -55,7 +55,8 @@ def compile_ptx(function: Callable[..., None], types: tuple[Any, ...], arch: str
 def sources_digest(module: ModuleType) -> str:
     """A digest of the source files that a kernel module is compiled from, and of its compilers."""
     folder = Path(str(module.__file__)).parent
-    files = [Path(str(module.__file__)), folder / "layout.py", *sorted((folder / "logic").glob("*.py"))]
+    own = [Path(str(module.__file__)), folder / "layout.py", folder / "general.py"]
+    files = [*own, *sorted((folder / "logic").glob("*.py"))]
     text = [path.read_bytes() for path in files]
     tools = [version(name).encode() for name in ("numba", "numba-cuda", "nvidia-nvvm")]
     return hashlib.sha256(b"\0".join(text + tools)).hexdigest()[:24]
