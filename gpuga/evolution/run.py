@@ -8,8 +8,8 @@ first. A run without a time limit waits for the prover's step, so that it can be
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 from deap import base
 from numpy.typing import NDArray
 
-from gpuga.context import Context
+from gpuga.context import Context, Silent
 from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
 from gpuga.evolution.adapters import DeapOperator
@@ -38,6 +38,7 @@ from gpuga.parameters import MOST_ON_FRONT, CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Candidate, Found
+from gpuga.safety.audit import judge
 from gpuga.safety.witness import Witnesses
 from gpuga.table.table import Mask
 
@@ -231,6 +232,7 @@ class Run:
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
         made = self.context.first
+        self._learn_from_start()
         first = self.breeder.seeded(FIRST)
         if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
             if self.prover is not None:
@@ -243,6 +245,22 @@ class Run:
         if given:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
         return first.take(first.distinct()) if len(first) else self._handed_over()
+
+    def _learn_from_start(self) -> None:
+        """Take circuits inside the user's patterns into the pool: without them, a safe pattern could not be kept.
+
+        With a time limit, the cheapest safe one is what the run begins with, and has its circuits along.
+        """
+        made = self.context.first
+        if made is not None and made.proof is not None and _is_one_of(made.suppressed, self.context.start):
+            self.kernels.learn(made.proof)
+        if not isinstance(self.problem, GeneralProblem) or not self.paced:
+            return
+        context = replace(self.context, progress=Silent())
+        for pattern in self.context.start:
+            verdict = judge(self.problem.table, pattern, context.model, proofs=True, context=context)
+            if verdict.proof is not None:
+                self.kernels.learn(verdict.proof.witnesses)
 
     def _handed_over(self) -> Population:
         """What the prover has, where the time ended before evolution made anything of its own."""
@@ -385,3 +403,7 @@ class Run:
 def _part(name: str, arrays: checkpoint.Arrays) -> checkpoint.Arrays:
     """The arrays whose names begin so, without that beginning."""
     return {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}
+
+
+def _is_one_of(pattern: Mask, others: Sequence[Mask]) -> bool:
+    return any(np.array_equal(pattern, other) for other in others)
