@@ -228,17 +228,18 @@ class Run:
     def _first(self) -> Population:
         """The user's patterns, completed, and some individuals at the weights as prices.
 
-        Where circuits cannot be found in the back end, a pattern is made that brings its own.
+        Where circuits cannot be found in the back end, a pattern is made that brings its own. Circuits inside the
+        user's patterns are long: on large tables, individuals from nothing take too much of a limited time then.
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
-        made = self.context.first
-        self._learn_from_start()
-        first = self.breeder.seeded(FIRST)
-        if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
+        made, led = self.context.first, self._learn_from_start()
+        late = led and not self.paced and self.problem.weight.size > MOST_CELLS_TO_PROVE
+        first = self.breeder.newcomers(0) if late else self.breeder.seeded(FIRST)
+        if not len(first) and not led:  # evolution would only be in the way of who finds circuits
             if self.prover is not None:
                 self.prover.await_news()
             made = made or first_pattern(self.problem.table, self.context)
-        if made is not None:
+        if made is not None and not led:
             if made.proof is not None:
                 self.kernels.learn(made.proof)
             given.append(self.problem.secondary(made.suppressed).ravel())
@@ -246,21 +247,22 @@ class Run:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
         return first.take(first.distinct()) if len(first) else self._handed_over()
 
-    def _learn_from_start(self) -> None:
+    def _learn_from_start(self) -> bool:
         """Take circuits inside the user's patterns into the pool: without them, a safe pattern could not be kept.
 
-        With a time limit, the cheapest safe one is what the run begins with, and has its circuits along.
+        With a time limit, the cheapest safe one is what the run begins with, and has its circuits along. Returns
+        whether there is one.
         """
         made = self.context.first
         if made is not None and made.proof is not None and _is_one_of(made.suppressed, self.context.start):
-            self.kernels.learn(made.proof)
-        if not isinstance(self.problem, GeneralProblem) or not self.paced:
-            return
-        context = replace(self.context, progress=Silent())
-        for pattern in self.context.start:
-            verdict = judge(self.problem.table, pattern, context.model, proofs=True, context=context)
-            if verdict.proof is not None:
-                self.kernels.learn(verdict.proof.witnesses)
+            return self.kernels.learn(made.proof) > 0
+        learnt = 0
+        if isinstance(self.problem, GeneralProblem) and self.paced:
+            context = replace(self.context, progress=Silent())
+            for pattern in self.context.start:
+                verdict = judge(self.problem.table, pattern, context.model, proofs=True, context=context)
+                learnt += 0 if verdict.proof is None else self.kernels.learn(verdict.proof.witnesses)
+        return learnt > 0
 
     def _handed_over(self) -> Population:
         """What the prover has, where the time ended before evolution made anything of its own."""

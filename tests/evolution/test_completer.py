@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import gpuga
-from gpuga.context import Context
+from gpuga.context import Clock, Context
+from gpuga.errors import OutOfTime
 from gpuga.evolution import run
 from gpuga.evolution.breeding import Breeder
 from gpuga.evolution.completer import Completer, Completions
 from gpuga.problem.general import GeneralProblem
+from gpuga.protection import Found
 from gpuga.table.generate import smith3d
 
 TABLE = smith3d((6, 5, 4), 0.06, 0.1, 2)
@@ -56,3 +58,16 @@ def test_what_programs_completed_counts_where_evolution_had_no_time(monkeypatch:
     assert found.audit.safe
     without = {"generations": 1, "population": 8, "without": ("prover",)}
     assert gpuga.protect(TABLE, "circuits", seconds=5.0, options=without).audit.safe  # the first pattern
+
+
+def test_after_a_pattern_of_its_own_none_is_finished_by_the_first_one() -> None:
+    problem, late = GeneralProblem.of(TABLE), Clock(0.0)
+    first = gpuga.protect(TABLE, "hypercube", proof=True)
+    assert first.audit.proof is not None
+    found = Found(first.suppressed, proof=first.audit.proof.witnesses)
+    made = Completions(problem, Context(clock=late, first=found))
+    made.make(0)
+    assert made.circuits is not None
+    assert gpuga.audit(TABLE, problem.pattern(made.best), intervals=False).safe
+    with pytest.raises(OutOfTime):
+        made.make(1)
