@@ -228,14 +228,12 @@ class Run:
     def _first(self) -> Population:
         """The user's patterns, completed, and some individuals at the weights as prices.
 
-        Where circuits cannot be found in the back end, a pattern is made that brings its own. Circuits inside the
-        user's patterns are long: on large tables, individuals from nothing take too much of a limited time then.
+        Where circuits cannot be found in the back end, a pattern is made that brings its own.
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
         made, led = self.context.first, self._learn_from_start()
-        late = led and not self.paced and self.problem.weight.size > MOST_CELLS_TO_PROVE
-        first = self.breeder.newcomers(0) if late else self.breeder.seeded(FIRST)
-        if not len(first) and not led:  # evolution would only be in the way of who finds circuits
+        first = self.breeder.seeded(FIRST)
+        if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
             if self.prover is not None:
                 self.prover.await_news()
             made = made or first_pattern(self.problem.table, self.context)
