@@ -67,7 +67,7 @@ class Completions:
 
         Only for a first pattern of one's own: later ones would cost time, and more than that one.
         """
-        first = self.context.first
+        first, cover.context = self.context.first, self.context
         if first is not None and first.proof is not None and self.circuits is None:
             cover.by_witnesses(first.proof)
         if cover.open():
