@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuga.circuits.cover import Cover
-from gpuga.context import Clock, Context
+from gpuga.context import Clock, Context, Silent
 from gpuga.errors import GpugaError, Infeasible, OutOfTime
 from gpuga.heuristics.first import first_pattern
 from gpuga.methods import Run
@@ -35,6 +35,9 @@ WRITING = 0.5
 
 COLLECTING = 0.5
 """Putting a method's circuits together takes about this share of the time that finding the first ones took."""
+
+STARTING = 0.5
+"""The share of a limited time in which patterns to start from are shown to be safe."""
 
 AUDITS = 3.0
 """The audit of a method's pattern is expected to take at most so many times as long as that of the first one."""
@@ -105,7 +108,7 @@ def _first(table: Table, context: Context) -> First | None:
     context = replace(context, clock=context.clock.graced())
     begun = context.clock.spent()
     try:
-        found = first_pattern(table, context)
+        found = _safe_start(table, context) or first_pattern(table, context)
         if found is None:
             return None
         finding = context.clock.spent() - begun
@@ -113,6 +116,16 @@ def _first(table: Table, context: Context) -> First | None:
     except (OutOfTime, Infeasible):
         return None  # the method may find one, or say which cells cannot be protected
     return First(answer, finding, context.clock.spent() - begun - finding)
+
+
+def _safe_start(table: Table, context: Context) -> Found | None:
+    """The cheapest of the patterns to start from that is safe, with its proof; None where none is shown to be so."""
+    hurried = replace(context, clock=context.clock.part(STARTING), progress=Silent())
+    for pattern in sorted(context.start, key=table.cost):
+        verdict = judge(table, pattern, replace(context.model, protect_secondary=False), proofs=True, context=hurried)
+        if verdict.proof is not None:
+            return Found(pattern, details={"pattern": "start"}, proof=verdict.proof.witnesses)
+    return None
 
 
 def _instead(table: Table, context: Context, first: First | None) -> SafeAnswer:

@@ -99,3 +99,31 @@ def test_the_example_table_is_made_by_its_script(tmp_path: Path) -> None:
 def test_the_picture_can_be_drawn(tmp_path: Path) -> None:
     runpy.run_path(str(EXAMPLES / "picture.py"))["main"](tmp_path / "pattern.svg")
     assert ElementTree.parse(tmp_path / "pattern.svg").getroot().tag.endswith("svg")
+
+
+def test_firms_no_wish_makes_a_table_cheaper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    walk = runpy.run_path(str(EXAMPLES / "firms" / "walk.py"))
+    found = walk["main"](tmp_path, 300, ["--seconds", "6"])
+    assert list(found) == ["grand total and regions", "grand total", "nothing"]
+    costs = [outcome.cost for outcome in found.values()]
+    assert costs[0] >= costs[1] >= costs[2] > 0
+    assert all(0 < outcome.share < 1 for outcome in found.values())
+    said = capsys.readouterr().out
+    assert said.count("safe: the exact audit checked all") == 3
+    for number, kept in enumerate((("North", "East", "South", "West", "Total"), ("Total",))):
+        rows = csv.DictReader((tmp_path / f"pattern-{number}.csv").open(encoding="utf-8"))
+        totals = {r["region"]: r for r in rows if r["activity"] == r["size"] == "Total"}
+        assert all(totals[code]["suppression"] == "published" for code in kept)
+    public = list(csv.DictReader((tmp_path / "public.csv").open(encoding="utf-8")))
+    assert set(public[0]) == {"region", "activity", "size", "value", "flag"}
+
+
+def test_the_firms_are_the_same_every_time(tmp_path: Path) -> None:
+    make = runpy.run_path(str(EXAMPLES / "firms" / "make_firms.py"))["write_firms"]
+    first, second = ((tmp_path / name) for name in ("one", "two"))
+    for folder in (first, second):
+        folder.mkdir()
+        make(folder, 200)
+    for name in ("firms.csv", "region.hrc", "activity.hrc"):
+        assert (first / name).read_bytes() == (second / name).read_bytes()
+    assert len(list(csv.DictReader((first / "firms.csv").open(encoding="utf-8")))) == 200

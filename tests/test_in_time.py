@@ -37,6 +37,8 @@ from gpuga.safety.evidence import Evidence
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.tasks import Tasks
 from gpuga.table import Table
+from gpuga.table.generate import smith3d
+from gpuga.table.groups import with_groups
 from gpuga.table.table import Levels
 from gpuga.table.two_way import two_way_table
 from tests.support.linked_tables import linked_table
@@ -371,3 +373,16 @@ def test_cheap_proofs_and_initial_exposure_end_with_the_time() -> None:
     assert len(evidence.unsettled(evidence.rule.cells)) < len(before)
     late = gpuga.exposure(table, context=Context(clock=Countdown(0)))
     assert set(gpuga.exposure(table).exposed) <= set(late.exposed)
+
+
+@pytest.mark.parametrize("seconds", [None, 20.0])
+def test_a_safe_pattern_to_start_from_is_never_lost(seconds: float | None) -> None:
+    """Groups leave evolution without circuits of its own: it must learn them from the pattern itself."""
+    plain_table = smith3d((7, 6, 5), 0.15, 0.1, 3)
+    ones = np.ones(1, np.int64)
+    table = with_groups(plain_table, [plain_table.sensitive[:2].tolist()], Levels(ones, ones, ones))
+    best = gpuga.protect(table, "incremental", seed=1, options={"variant": "clean-up"})
+    short = {"generations": 1, "population": 4, "without": ("prover",)}
+    found = gpuga.protect(table, seed=1, start=[best.suppressed], seconds=seconds, options=short)
+    assert found.audit.safe
+    assert found.cost <= best.cost

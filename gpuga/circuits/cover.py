@@ -211,11 +211,16 @@ class Cover:
         return still
 
     def by_witnesses(self, witnesses: Witnesses) -> None:
-        """Give the open tasks changes that are known to prove them, and suppress what these move."""
+        """Give the open tasks changes that are known to prove them, and suppress what these move, until time is up."""
+        of_cell: dict[int, list[int]] = {}
+        for task in self.open():
+            of_cell.setdefault(int(self.tasks.cell[task]), []).append(task)
         for w in range(len(witnesses)):
+            if self._leaving():
+                return
             one = witnesses.subset(np.array([w]))
-            asked = set(one.cell.tolist())
-            left = [t for t in self.open() if int(self.tasks.cell[t]) in asked]
+            asked = (task for cell in set(one.cell.tolist()) for task in of_cell.get(cell, ()))
+            left = sorted(task for task in asked if self.circuit[task] is None)
             if left and self._proven(one, left, self._ground):
                 self._take(one, left)
 

@@ -178,7 +178,11 @@ class Breeder:
         if self.clock.seconds is None:
             return self.newcomers(min(count, self.size))
         few = min(self.kernels.threads, count, self.size)
+        begun = self.clock.spent()
         made = self.newcomers(few)  # the first ones also lay out memory
+        if self.clock.spent() - begun > SEEDING * self.clock.seconds:
+            self.size = min(self.size, FEWEST)
+            return made
         begun = self.clock.spent()
         made = made.joined(self.newcomers(few))
         each = max(1e-6, (self.clock.spent() - begun) / few)

@@ -79,9 +79,12 @@ class Completions:
             self.proof = self.circuits
 
     def _rest(self, cover: Cover) -> None:
-        """What programs had no time for is taken over from the pattern that was made first, where there is one."""
-        first = self.context.first
-        if first is not None and first.proof is not None:
+        """What programs had no time for is taken over from the pattern that was made first, where there is one.
+
+        Only for a first pattern of one's own: later ones would cost time, and more than that one.
+        """
+        first, cover.context = self.context.first, self.context
+        if first is not None and first.proof is not None and self.circuits is None:
             cover.by_witnesses(first.proof)
         if cover.open():
             raise OutOfTime("time ran out before linear programs completed a pattern")

@@ -8,8 +8,8 @@ first. A run without a time limit waits for the prover's step, so that it can be
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gpuga.backends import device_used
 from gpuga.bounds.search import MOST_CELLS_TO_PROVE
-from gpuga.context import Context
+from gpuga.context import Context, Silent
 from gpuga.errors import OutOfTime
 from gpuga.evolution import checkpoint
 from gpuga.evolution.adapters import DeapOperator
@@ -41,6 +41,7 @@ from gpuga.parameters import MOST_ON_FRONT, CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Candidate, Found
+from gpuga.safety.audit import judge
 from gpuga.table.table import Mask
 from gpuga.table.witnesses import Witnesses
 
@@ -232,19 +233,36 @@ class Run:
         Where circuits cannot be found in the back end, a pattern is made that brings its own.
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
-        made = self.context.first
+        made, led = self.context.first, self._learn_from_start()
         first = self.breeder.seeded(FIRST)
         if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
             if self.prover is not None:
                 self.prover.await_news()
             made = made or first_pattern(self.problem.table, self.context)
-        if made is not None:
+        if made is not None and not led:
             if made.proof is not None:
                 self.kernels.learn(made.proof)
             given.append(self.problem.secondary(made.suppressed).ravel())
         if given:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
         return first.take(first.distinct()) if len(first) else self._handed_over()
+
+    def _learn_from_start(self) -> bool:
+        """Take circuits inside the user's patterns into the pool: without them, a safe pattern could not be kept.
+
+        With a time limit, the cheapest safe one is what the run begins with, and has its circuits along. Returns
+        whether there is one.
+        """
+        made = self.context.first
+        if made is not None and made.proof is not None and _is_one_of(made.suppressed, self.context.start):
+            return self.kernels.learn(made.proof) > 0
+        learnt = 0
+        if isinstance(self.problem, GeneralProblem) and self.paced:
+            context = replace(self.context, progress=Silent())
+            for pattern in self.context.start:
+                verdict = judge(self.problem.table, pattern, context.model, proofs=True, context=context)
+                learnt += 0 if verdict.proof is None else self.kernels.learn(verdict.proof.witnesses)
+        return learnt > 0
 
     def _handed_over(self) -> Population:
         """What the prover has, where the time ended before evolution made anything of its own."""
@@ -389,3 +407,7 @@ class Run:
 def _part(name: str, arrays: checkpoint.Arrays) -> checkpoint.Arrays:
     """The arrays whose names begin so, without that beginning."""
     return {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}
+
+
+def _is_one_of(pattern: Mask, others: Sequence[Mask]) -> bool:
+    return any(np.array_equal(pattern, other) for other in others)

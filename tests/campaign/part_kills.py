@@ -1,7 +1,8 @@
 """Part `kills`: kill -9 at a random moment of a run with checkpoints, once or more, then resume to the same result.
 
 Runs are forked from a process in which everything is imported, so that the moment of the kill is spread over the
-work and not over the start. What is written at the end must be the undisturbed run's, byte for byte.
+work and not over the start. Two-way and three-way tables take turns, the prover runs beside evolution, and every
+other process has one thread only. What is written at the end must be the undisturbed run's, byte for byte.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import signal
 import time
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.campaign.tally import Tally
+
+if TYPE_CHECKING:
+    from gpuga.table.table import Table
 
 TARGET = 200
 PATIENCE = 180.0
@@ -133,21 +137,31 @@ def _started(which: int, home: Path) -> int:
         os._exit(code)
 
 
+def _table(which: int) -> Table:
+    from gpuga.table.generate import herrington, smith3d
+
+    if which % 2:
+        return smith3d((5, 4, 4 + which // 2), 0.1, 0.1, 1 + which)
+    return herrington(9 + which, 10, 0.06, 1 + which)
+
+
 def _run(which: int, home: Path) -> None:
     import warnings
+
+    import numba
 
     import gpuga
     import gpuga.evolution.run as method
     from gpuga.files.pattern import write_pattern
     from gpuga.files.read import read_source
-    from gpuga.table.generate import herrington
 
+    numba.set_num_threads(1 + os.getpid() % min(2, numba.config.NUMBA_NUM_THREADS))
     warnings.simplefilter("ignore")
     evolve = method.evolve
     method.evolve = lambda *given: evolve(*given[:4], lambda: 0)  # else a proof ends the run early
     path = home / "table.csv"
     if not path.exists():
-        gpuga.write_table(herrington(9 + which, 10, 0.06, 1 + which), home / "new.csv")
+        gpuga.write_table(_table(which), home / "new.csv")
         os.replace(home / "new.csv", path)
     source = read_source(path)
     resumed = any((home / "checkpoint").glob("generation-*.checkpoint"))

@@ -186,3 +186,12 @@ def test_circuits_of_any_table_bring_their_proof_along() -> None:
     checked = audit(table, protection.suppressed, intervals=False, proof=proof)
     assert checked.safe
     assert checked.solves == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [*PAPERS, "ordering-ga"])
+def test_a_population_of_4096_takes_generations_in_reasonable_time(method: str) -> None:
+    table = herrington(30, 30, 0.03, 1)
+    found = gpuga.protect(table, method, seed=1, options={"population": 4096, "generations": 2}, seconds=300)
+    assert found.audit.safe
+    assert found.found.generations == 2
