@@ -32,6 +32,10 @@ Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
 
+LONGEST = 512
+"""Longer circuits stay out of the pool: they prove thousands of requirements at once, and each is looked at for all."""
+
+
 @dataclass(frozen=True, eq=False)
 class Certified:
     """Patterns bool[P, N] by the places of the kernels, with what proves them; `place` int64[n] leads to the cells."""
@@ -150,6 +154,7 @@ class GeneralKernels:
         """Take circuits found elsewhere, over cells of the table, into the pool; how many were new to it."""
         if witnesses.amount.dtype == object or not len(witnesses):
             return 0
+        witnesses = witnesses.subset(np.flatnonzero(np.diff(witnesses.start) <= LONGEST))
         return self.cpu.add_circuits(witnesses.start, self.place[witnesses.cell], witnesses.amount)
 
     def proof(self, patterns: Certified) -> Witnesses:
