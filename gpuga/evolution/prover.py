@@ -29,6 +29,10 @@ from gpuga.protection import Bound
 from gpuga.table.table import Mask
 from gpuga.table.witnesses import Witnesses
 
+DEARER, NEWS = 1.6, 0.97
+"""Patterns of evolution at most so many times as dear as the prover's are cleaned up by programs, if they cost at most
+this share of the latest one that was."""
+
 
 class Incumbent(Protocol):
     """A search as its news are made from: the cheapest pattern so far and what no pattern undercuts."""
@@ -180,7 +184,7 @@ class Beside(ABC):
         if steps <= self.offers.until:
             for step, mask in self.offers.made:
                 if step == steps:
-                    self.search.offer(mask)
+                    self._consider(mask)
                     self._cheapest = self.search.cost
             return
         news = self._news(steps)
@@ -195,7 +199,12 @@ class Beside(ABC):
         with self._lock:
             offered, self._offered = self._offered, None
         if offered is not None:
-            self.search.offer(offered)
+            self._consider(offered)
+
+    def _consider(self, offered: Mask) -> None:
+        """Take over a pattern of evolution where it is cheaper."""
+        assert self.search is not None
+        self.search.offer(offered)
 
 
 class Prover(Beside):
@@ -203,6 +212,7 @@ class Prover(Beside):
 
     _exact: Search | None = None
     _shown: int | None = None
+    _cleaned: int | None = None
 
     def _steps(self) -> Iterator[None]:
         self.search = self._exact = Search(self.problem, self._context)
@@ -216,6 +226,24 @@ class Prover(Beside):
         if isinstance(self.problem, GeneralProblem) and search.cost != self._shown:
             self._shown, news.circuits = search.cost, self._circuits(self.problem, search.best)
         return news
+
+    def _consider(self, offered: Mask) -> None:
+        """Take it over where it is cheaper; of a general table also what programs leave of it.
+
+        Certificates show less to be redundant than the attacker's programs do, so that one that is not much dearer may
+        become the cheapest; they are not asked about every small step.
+        """
+        search, problem = self._exact, self.problem
+        assert search is not None, "the first step makes it"
+        cheaper = search.offer(offered)
+        if not isinstance(problem, GeneralProblem):
+            return
+        cost = problem.cost(offered)
+        new = self._cleaned is None or cost < NEWS * self._cleaned
+        if cheaper or (new and cost < DEARER * search.cost):
+            self._cleaned = cost
+            with suppress(OutOfTime):
+                search.offer(search.repair.given(offered, search.clock))
 
     def _circuits(self, problem: GeneralProblem, pattern: Mask) -> Witnesses:
         """What proves a pattern, for those who cannot find every circuit themselves; as far as it is found."""

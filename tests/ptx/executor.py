@@ -62,8 +62,12 @@ class Module:
         order: str = "forward",
         seed: int = 0,
         preempt: int = 0,
+        most: int = 0,
     ) -> None:
-        """Run the kernel; arrays are changed in place.  `preempt` n: yield after a load with probability 1/n."""
+        """Run the kernel; arrays are changed in place.  `preempt` n: yield after a load with probability 1/n.
+
+        `most` global accesses of a thread are an error: it may never end.
+        """
         flat = flatten(arguments)
         if len(flat) != len(self.kernel.parameters):
             raise PtxError(f"{len(self.kernel.parameters)} parameters, {len(flat)} arguments")
@@ -78,7 +82,8 @@ class Module:
         message = ctypes.create_string_buffer(300)
         errors = self.library.launch(
             (ctypes.c_char * len(block)).from_buffer(block), blocks, threads, (ctypes.c_uint64 * len(ranges))(*ranges),
-            len(ranges) // 2, ORDERS[order], seed, preempt, os.cpu_count() or 1, message, len(message),
+            len(ranges) // 2, ORDERS[order], seed, preempt, ctypes.c_uint64(most), os.cpu_count() or 1, message,
+            len(message),
         )  # fmt: skip
         if errors:
             raise PtxError(f"{errors} errors; first: {message.value.decode()}")

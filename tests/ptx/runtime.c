@@ -26,7 +26,7 @@ typedef __int128 s128;
 enum { RUNNING, AT_BARRIER, DONE };
 enum { STACK_BYTES = 1 << 22 }; /* unoptimised, every register of the largest kernel has its place there */
 
-typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; uint64_t steps, bytes; } Thread;
+typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; uint64_t steps, bytes, accesses; } Thread;
 typedef struct {
     ucontext_t scheduler; Thread *threads; int count; char *shared; uint32_t ctaid, ntid, nctaid; const char *params;
 } Block;
@@ -35,6 +35,7 @@ typedef struct { uint64_t low, high; } Range;
 static Range *BUFFERS;
 static int BUFFER_COUNT, PREEMPT_RATE, LOCK;
 static long ERRORS;
+static uint64_t MOST_ACCESSES; /* of one thread to global memory, after which it is taken for endless; 0: any number */
 uint64_t WARP_STEPS, BYTES;
 static char MESSAGE[300], NOWHERE[64];
 
@@ -45,6 +46,11 @@ static void fail(Thread *t, Block *c, const char *what, uint64_t address, int by
 }
 
 static inline void *global_at(Thread *t, Block *c, uint64_t address, int bytes, int line) {
+    if (++t->accesses == MOST_ACCESSES) {
+        fail(t, c, "endless", address, bytes, line);
+        t->state = DONE;
+        setcontext(&c->scheduler);
+    }
 #ifdef COUNTED
     t->bytes += bytes;
 #endif
@@ -100,7 +106,7 @@ static void start_threads(Block *c, uint32_t seed) {
         t->tid = i;
         t->random = seed * 747796405u + c->ctaid * 2891336453u + i * 277803737u;
         t->state = RUNNING;
-        t->steps = t->bytes = 0;
+        t->steps = t->bytes = t->accesses = 0;
         getcontext(&t->context);
         t->context.uc_stack.ss_sp = t->stack;
         t->context.uc_stack.ss_size = STACK_BYTES;
@@ -143,7 +149,8 @@ static void count(Block *c) {
 }
 
 int launch(const char *params, uint32_t grid, uint32_t block, Range *buffers, int buffer_count, int how, uint32_t seed,
-           int preempt, int cpus, char *message, int room) {
+           int preempt, uint64_t most, int cpus, char *message, int room) {
+    MOST_ACCESSES = most;
     BUFFERS = buffers; BUFFER_COUNT = buffer_count; PREEMPT_RATE = preempt; ERRORS = 0; MESSAGE[0] = 0;
     WARP_STEPS = BYTES = 0;
 #pragma omp parallel num_threads(cpus)
