@@ -235,12 +235,12 @@ class Prover(Beside):
         """
         search, problem = self._exact, self.problem
         assert search is not None, "the first step makes it"
-        cheaper = search.offer(offered)
+        search.offer(offered)
         if not isinstance(problem, GeneralProblem):
             return
         cost = problem.cost(offered)
         new = self._cleaned is None or cost < NEWS * self._cleaned
-        if cheaper or (new and cost < DEARER * search.cost):
+        if new and cost < DEARER * search.cost:
             self._cleaned = cost
             with suppress(OutOfTime):
                 search.offer(search.repair.given(offered, search.clock))

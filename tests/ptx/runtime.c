@@ -2,8 +2,8 @@
  *
  * Every CUDA thread is a fiber, so bar.sync blocks as it does on a GPU; blocks run in parallel (OpenMP).  Every global
  * and shared access is checked against the buffers that were handed in.  Threads of a block run in forward, reverse or
- * random order between barriers, and with PREEMPT also yield after loads: a missing barrier or a plain += where an atomic
- * is needed then gives a wrong answer.  Not modelled: timing, memory weaker than sequential consistency.
+ * random order between barriers, and with PREEMPT also yield after loads, to other blocks as well: a missing barrier or a
+ * plain += where an atomic is needed then gives a wrong answer.  Not modelled: timing, memory weaker than sequential consistency.
  *
  * The generated part defines SHARED_BYTES and `static void kernel(Block *c, Thread *t)`. Where it defines COUNTED as well,
  * WARP_STEPS are the instructions that warps issue (those of the thread of each warp that has most) and BYTES what
@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,7 +78,7 @@ static inline void unlock(void) { __atomic_store_n(&LOCK, 0, __ATOMIC_RELEASE); 
 
 #define BARRIER do { t->state = AT_BARRIER; swapcontext(&t->context, &c->scheduler); } while (0)
 #define MAYBE_YIELD do { if (PREEMPT_RATE) { t->random = t->random * 1664525u + 1013904223u; \
-    if ((t->random >> 8) % PREEMPT_RATE == 0) swapcontext(&t->context, &c->scheduler); } } while (0)
+    if ((t->random >> 8) % PREEMPT_RATE == 0) { sched_yield(); swapcontext(&t->context, &c->scheduler); } } } while (0)
 
 static void kernel(Block *c, Thread *t);
 

@@ -27,7 +27,7 @@ def test_the_dearer_a_difference_the_fewer_cells_change_and_costs_are_the_true_o
     apart = [int((one.suppressed ^ last).sum()) for one in (plain, near, nearer)]
     assert apart[2] <= apart[1] <= apart[0]
     assert apart[2] < apart[0]
-    assert near.cost == table.cost(near.suppressed) >= plain.cost
+    assert near.scaled_cost == table.cost(near.suppressed) >= plain.scaled_cost
     assert nearer.audit.safe
     assert nearer.likeness is not None
     assert nearer.likeness.changes(nearer.suppressed).difference == apart[2]
@@ -38,7 +38,7 @@ def test_a_bound_is_one_of_the_true_cost(table: Table) -> None:
     optimum = gpuga.protect(table, "exact", seed=1)
     assert optimum.optimal
     like = gpuga.protect(table, "exact", seed=1, like=earlier(table))
-    assert like.bound is None or like.bound.lower_bound <= optimum.cost
+    assert like.bound is None or like.bound.lower_bound <= optimum.scaled_cost
 
 
 def test_priced_weights_follow_what_the_earlier_pattern_says_of_a_cell() -> None:
