@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuga.bounds.incumbent import BY_LINES
 from gpuga.bounds.master import Master
-from gpuga.bounds.search import master_of
+from gpuga.bounds.search import SHARE_OF_CUTS, master_of
 from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
@@ -26,9 +26,6 @@ from gpuga.table.witnesses import Witnesses
 
 ORDERS = 8
 """Patterns that are made, each in another order of the requirements."""
-
-SHARE_OF_CUTS = 0.4
-"""The share of a limited time that cutting planes take at most."""
 
 PROGRAMS = 0.85
 """The share of a limited time in which programs lead requirements; clean-up has the rest."""
@@ -58,9 +55,13 @@ class Completions:
         """Raise the bound by rounds of cuts."""
         self.master = master_of(replace(self.problem, clock=clock), quick=True)
         for _ in self.master.rounds_of_cuts(clock, most=self.cost):
-            self.lower = max(self.lower, min(self.master.bound, self.cost))
+            self._raise_lower(self.master.bound)
             yield
-        self.lower = max(self.lower, min(self.master.bound, self.cost))
+        self._raise_lower(self.master.bound)
+
+    def _raise_lower(self, bound: int) -> None:
+        """A bound that is proven; the best pattern's own cost is the most that can be."""
+        self.lower = max(self.lower, min(bound, self.cost))
 
     def make(self, attempt: int) -> None:
         """A pattern in the order of falling weights, later ones in random orders."""
@@ -100,7 +101,7 @@ class Completions:
         if self.master is None:
             return Bound(self.problem.base_cost, "what is suppressed beforehand")
         self.master.certify()
-        self.lower = max(self.lower, min(self.master.bound, self.cost))
+        self._raise_lower(self.master.bound)
         return Bound(self.problem.base_cost + self.lower, BY_LINES, self.context.clock.spent(), root=self.master)
 
 
