@@ -26,6 +26,7 @@ from gpuga.errors import GpugaError, Infeasible, InputError, OutOfTime
 from gpuga.lp.highs import solve_whole
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.protection import Found
+from gpuga.safety.audit import judge
 from gpuga.safety.exposure import initially_exposed
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Ints, Table
@@ -72,11 +73,21 @@ def _solve(table: Table, considered: Ints, context: Context) -> Found:
         "nodes": answer.nodes,
         "finished": answer.status is Status.OPTIMAL,
     }
-    return Found(_pattern(answer, table, considered), evaluations=answer.nodes, details=details)
+    return Found(_pattern(answer, table, considered, context.strict), evaluations=answer.nodes, details=details)
 
 
-def _pattern(answer: Answer, table: Table, considered: Ints) -> NDArray[np.bool_]:
+def _impossible(table: Table, strict: bool) -> bool:
+    """Whether a primary is exposed even when all that may be suppressed is."""
+    return bool(judge(table, table.suppressible | table.forced, AttackerModel(strict)).unsafe)
+
+
+def _pattern(answer: Answer, table: Table, considered: Ints, strict: bool) -> NDArray[np.bool_]:
     """The binaries of the best solution, or why there is none."""
+    if answer.status is Status.INFEASIBLE and two_way_table(table) is None and not _impossible(table, strict):
+        raise GpugaError(
+            f"the integer program has no solution in which no cell moves by more than {FURTHEST:g} times a level; "
+            "there may be a safe pattern: try circuits or exact"
+        )
     if answer.status is Status.INFEASIBLE:
         raise Infeasible(
             "no safe pattern exists: the integer program has no solution, even with everything suppressed that may be",

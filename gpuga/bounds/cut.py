@@ -49,11 +49,12 @@ class Cut(Protocol):
 class Effort(NamedTuple):
     """How much work pays: to separate is to send flows here, to solve linear programs there.
 
-    `few` cuts are too few to go on with, at the root (while its bound moves, then when it stalls) and at a node. After
-    `patience` rounds without progress the root is left; tight rows may be spared there, because sums are made of them,
-    whether or not they bear on the bound. At a node `rounds` of cuts are made in any case, and more while
-    each closes the share `gain` of its gap. So many columns are `tried` before one is branched on (at the first nodes,
-    then at others), each for so many simplex `iterations`.
+    `few` cuts are too few to go on with, at the root (while its bound moves, then when it stalls) and at a node.
+    After `patience` rounds without progress the root is left; tight rows may be spared there, because sums are made
+    of them, whether or not they bear on the bound. At a node `rounds` of cuts are made in any case, and more while
+    each closes the share `gain` of its gap. So many columns are `tried` before one is branched on (at the first
+    nodes, then at others), each for so many simplex `iterations`. Each time that the point of a node is rounded in
+    vain, the next one comes `pause` times as late.
     """
 
     few: tuple[int, int]
@@ -64,6 +65,7 @@ class Effort(NamedTuple):
     gain: float
     tried: tuple[int, int]
     iterations: int
+    pause: int
 
 
 class Separator(Protocol):
@@ -89,8 +91,8 @@ class Separator(Protocol):
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Cuts for the root of a tree; `cuts` are the rows of its program."""
 
-    def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
-        """Cuts for a node, where time is short, or (`thorough`) for a dive."""
+    def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
+        """Cuts for a node, where time is short, or (`thorough`) for a dive; `cuts` are the rows of its program."""
 
     def at_whole(self, x: Floats, clock: Clock) -> Batches:
         """Cuts for a whole point; none where it is a safe pattern."""

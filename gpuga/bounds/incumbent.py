@@ -47,12 +47,12 @@ class Best:
             self.lower, self.kind = min(bound, self.cost), kind
 
     def try_point(self, x: Floats) -> int:
-        """A safe pattern led by a fractional one, offered; the incumbent's cost."""
-        self.offer(self.led_by(x))
+        """Round a fractional point to a safe pattern and offer it; the incumbent's cost."""
+        self.offer(self.rounded(x))
         return self.cost
 
-    def led_by(self, x: Floats) -> Mask | None:
-        """A safe pattern out of a point; None where the time is up before."""
+    def rounded(self, x: Floats) -> Mask | None:
+        """A safe pattern by rounding a point of the relaxation; None where the time is up before."""
         if (np.minimum(x, 1.0 - x) < WHOLE).all():
             return self.repair.mended(x > 0.5, self.clock)
         removable = self.master.certificate.removable(self.cost)

@@ -124,17 +124,18 @@ class Neighbourhood:
         program = WholeProgram(self.master, self._free(pattern, useful, size, random), pattern)
         program.add(self.pool.values())
         best, work, finished = pattern, 0, True
-        for _ in range(QUESTIONS):
+        for question in range(QUESTIONS):
             solved = program.solve(best, size.nodes, clock)
             work, finished = work + solved.work, solved.finished
             answer = solved.pattern
             if answer is None or int(weight[answer].sum()) >= self._cost(best):
                 break
             missing = first_of(self.master.separator.at_whole(answer.astype(np.float64), clock))
-            repaired = self.repair.mended(answer, clock)
+            last = not missing or work > size.too_hard or clock.expired() or question + 1 == QUESTIONS
+            repaired = self.repair.mended(answer, clock) if last or self.repair.quick else None
             if repaired is not None and self._cost(repaired) < self._cost(best):
                 best = repaired
-            if not missing or work > size.too_hard or clock.expired():
+            if last:
                 break
             self.pool |= {cut.key: cut for cut in missing}
             program.add(missing)

@@ -31,6 +31,7 @@ from gpuga.problem.problem import TableProblem
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
 from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
 
 MOST_CELLS_TO_PROVE = 3_000
 """Larger general tables are bounded line by line: programs of their attackers would take too long."""
@@ -61,14 +62,20 @@ def separator_of(problem: TableProblem, quick: bool = False) -> Separator:
     return LineSeparator(problem) if quick else AttackerSeparator(problem)
 
 
-def repair_of(problem: TableProblem, context: Context) -> Repair:
-    """Who makes safe patterns of a problem."""
-    return PathRepair(problem, context.seed) if isinstance(problem, TwoWayProblem) else CoverRepair(problem, context)
+def repair_of(problem: TableProblem, context: Context, separator: Separator | None = None) -> Repair:
+    """Who makes safe patterns of a problem; of a general one with the help of the rows that a separator keeps."""
+    if isinstance(problem, TwoWayProblem):
+        return PathRepair(problem, context.seed)
+    return CoverRepair(problem, context, separator.pool if isinstance(separator, LineSeparator) else None)
 
 
 def master_of(problem: TableProblem, pattern: Mask | None = None, quick: bool = False) -> Master:
     """The master program of a problem; its first columns hold a pattern, if one is known."""
-    separator = separator_of(problem, quick)
+    return master_over(separator_of(problem, quick), pattern)
+
+
+def master_over(separator: Separator, pattern: Mask | None = None) -> Master:
+    """The same with the cuts of a separator."""
     master = Master(separator, separator.core if pattern is None else separator.core | pattern.ravel())
     master.add(separator.first())
     return master
@@ -79,10 +86,11 @@ class Search(Best):
 
     def __init__(self, problem: TableProblem, context: Context) -> None:
         self.problem, self.context = problem, context
-        repair = repair_of(problem, context)
+        separator = separator_of(problem)
+        repair = repair_of(problem, context, separator)
         found = self._first(repair)
         best = min(found, key=lambda pattern: int(problem.weight.ravel()[pattern].sum()))
-        super().__init__(master_of(problem, best), repair, best, context.clock)
+        super().__init__(master_over(separator, best), repair, best, context.clock)
         self.patterns = len(found)
         self.neighbourhood = Neighbourhood(self.master, repair)
         self.dives = self.questions = self.idle = self.nodes = 0
@@ -115,6 +123,11 @@ class Search(Best):
                 yield from self._dives(clock)
 
     @property
+    def proof(self) -> Witnesses | None:
+        """The circuits that prove the incumbent, where they are known."""
+        return self.repair.circuits(self.best)
+
+    @property
     def details(self) -> dict[str, Any]:
         """How far the search came."""
         return {"nodes": self.nodes, "cuts": len(self.master.cuts), "columns": len(self.master.columns)}
@@ -129,7 +142,7 @@ class Search(Best):
 
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered and looked around; the incumbent's cost."""
-        if self.offer(self.led_by(x)) and not self.hurried:
+        if self.offer(self.rounded(x)) and not self.hurried:
             self._look_around(self.clock)
         return self.cost
 

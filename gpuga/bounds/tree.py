@@ -27,6 +27,8 @@ PLUNGE = 0.1
 
 ROUNDS_AT_ROOT, PATIENCE_AT_ROOT = 30, 4
 NODES_BETWEEN_OFFERS = 25
+"""Nodes between two points that are rounded; more where that is dear and in vain, see `Effort.pause`."""
+
 FIRST_DIVE = 20
 """Nodes before the first dive; further ones come twice as seldom each time that they are in vain."""
 
@@ -97,6 +99,7 @@ class Tree:
         self.branching = Branching(self.master)
         self.nodes = 0
         self.next_dive, self.pause = FIRST_DIVE, FIRST_DIVE
+        self.next_offer, self.patience = 1, NODES_BETWEEN_OFFERS
         self._settled_at: int | None = None
 
     @property
@@ -182,8 +185,8 @@ class Tree:
         distance = master.fractional()
         if not distance.any():
             return None
-        if self.nodes % NODES_BETWEEN_OFFERS == 1:
-            self.incumbent.try_point(master.point())
+        if self.nodes >= self.next_offer:
+            self._offer()
         published, suppressed = master.proof.settled(self.incumbent.cost)
         free = low < high
         low[free & suppressed], high[free & published] = 1, 0
@@ -202,6 +205,13 @@ class Tree:
             below = max(node.bound, bounds[hidden])
             children.append(Node(below, node.depth - 1, 2 * self.nodes + hidden, low, high))
         return children
+
+    def _offer(self) -> None:
+        """Offer the point of a node; where rounding is dear, the more often in vain, the more seldom."""
+        before = self.incumbent.cost
+        gained = self.incumbent.try_point(self.master.point()) < before
+        self.patience = NODES_BETWEEN_OFFERS if gained else self.patience * self.master.separator.effort.pause
+        self.next_offer = self.nodes + self.patience
 
     def _dive_below(self, node: Node, clock: Clock) -> None:
         """Look for a better pattern below a node; the more often in vain, the more seldom."""
@@ -227,7 +237,7 @@ class Tree:
             little = best - before < separator.effort.gain * (self.incumbent.cost - best)
             if rounds > separator.effort.rounds and little:
                 return best
-            batches = separator.at_node(master.point(), thorough, clock)
+            batches = separator.at_node(master.point(), master.cuts, thorough, clock)
             if not master.separate(batches, separator.effort.few_at_node):
                 return best
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.joint_change import JointChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
+from gpuga.circuits.redundancy import Redundancy
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.problem.mutual_protection import mutual_protection_of
@@ -25,11 +26,17 @@ from gpuga.problem.singletons import Singletons
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
 from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Ground, reversal, witness_of
+from gpuga.safety.witness import Ground, hold, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
 Circuit = tuple[NDArray[np.int32], Ints, int]  # cells, signed amounts, denominator
+
+MOST_FOR_TABLEAU = 1_200
+"""Patterns with more suppressed cells than this are too large for a dense tableau."""
+
+DECIDING = 0.7
+"""The share of a limited time in which a tableau decides; its changes are confirmed in the rest."""
 
 MOST_FOR_LP = 4_000
 """Patterns with more suppressed cells than this are cleaned up by boxes alone."""
@@ -86,13 +93,13 @@ class Cover:
         """The circuits."""
         return proof_of(c for c in self.circuit if c is not None)
 
-    def boost(self) -> None:
-        """Give tasks the tables of forced cells that prove them, where there are many tasks."""
-        boosted = mutual_protection_of(self.table, self.tasks, self.context)
-        tables = [boosted.tables.one(w) for w in range(len(boosted.tables))]
-        for task in np.flatnonzero(boosted.proven_by >= 0).tolist():
+    def presolve(self) -> None:
+        """Give requirements the changes of forced cells that meet them, where there are many requirements."""
+        mutual = mutual_protection_of(self.table, self.tasks, self.context)
+        tables = [mutual.tables.one(w) for w in range(len(mutual.tables))]
+        for task in np.flatnonzero(mutual.proven_by >= 0).tolist():
             # only forced cells move, so no secondary cell is used
-            self.circuit[task] = tables[int(boosted.proven_by[task])]
+            self.circuit[task] = tables[int(mutual.proven_by[task])]
 
     def by_boxes(self, order: Iterable[int]) -> None:
         """Give the open tasks, in order, their cheapest boxes."""
@@ -146,6 +153,25 @@ class Cover:
             self._in_haste(left)
         elif left:
             self._refuse(left)
+
+    def by_group_lp(self, groups: Iterable[list[int]]) -> int:
+        """One pair of LPs per group: all rises at once, then all falls; returns how many groups fell short.
+
+        What the goals of a group forbid each other, or what no exact change is named for, is asked one by one.
+        """
+        short = 0
+        for group in groups:
+            for direction in (1, -1):
+                side = [t for t in group if self.circuit[t] is None and self.tasks.direction[t] == direction]
+                if side and not self.context.whole:
+                    asked = self.tasks.subset(np.array(side))
+                    witness = self._joint.find(asked, self.suppressed, self.context.clock.left())
+                    if witness is not None:
+                        self._take(witness, side)
+            left = [t for t in group if self.circuit[t] is None]
+            short += bool(left)
+            self.by_lp(left)
+        return short
 
     def _somehow(self, left: list[int]) -> list[int]:
         """Boxes, then any change at all, for what no cheapest change was named for; returns what has none."""
@@ -224,33 +250,71 @@ class Cover:
             if left and self._proven(one, left, self._ground):
                 self._take(one, left)
 
-    def clean_up(self) -> int:
+    def clean_up(self, indispensable: Callable[[Mask], Mask] | None = None) -> int:
         """Publish redundant cells, heaviest first; returns how many.
 
-        Boxes decide first, where there are any; then the attacker's LP is asked for the rest, as often as
-        the size of the pattern allows (a fixed number of questions, so that a run can be repeated).
+        What is known to be `indispensable` in a pattern (bool[n]) is not asked about. Boxes decide first, where there
+        are any. Then a tableau finds what else is redundant, and its changes are confirmed exactly; where the pattern
+        is too large for one, or changes have to be whole, the attacker's LP is asked, as often as the size of the
+        pattern allows (fixed numbers, so that a run can be repeated).
         """
-        published = 0 if self.boxes is None else self._clean_up_pass(None, 0)
+        published = 0 if self.boxes is None else self._clean_up_pass(None, 0, indispensable)
         hidden = int(self.suppressed.sum())
+        if hidden <= MOST_FOR_TABLEAU and not self.context.whole:
+            asked = self.suppressed if indispensable is None else self.suppressed & ~indispensable(self.suppressed)
+            return published + self._clean_up_by_tableau(asked & ~self.table.forced)
         questions = LP_WORK // max(hidden, 1) ** 2
         if hidden <= MOST_FOR_LP:
             attacker = Attacker(self.table, self.suppressed, self.context.solver, self.context.clock.expired)
-            published += self._clean_up_pass(attacker, questions)
+            published += self._clean_up_pass(attacker, questions, indispensable)
         return published
 
-    def _clean_up_pass(self, attacker: Attacker | None, questions: int) -> int:
+    def _clean_up_by_tableau(self, asked: Mask) -> int:
+        """Publish those of the cells `asked` about that a tableau in floats calls redundant.
+
+        What depended on them finds another circuit, exactly. A task that finds none gets its old circuit back, with all
+        of its cells.
+        """
+        known = [np.zeros(0, np.int32) if circuit is None else circuit[0] for circuit in self.circuit]
+        redundancy = Redundancy(self.table, self.suppressed, self.tasks, known)
+        gone = redundancy.found(asked, self.context.clock.part(DECIDING).expired)
+        self._hide(gone, False)
+        lost = {task: circuit for task, circuit in enumerate(self.circuit) if circuit is not None}
+        lost = {task: circuit for task, circuit in lost.items() if not self.suppressed[circuit[0]].all()}
+        for task in lost:
+            self._assign(task, None)
+        ground = Ground.of(self.table, self.suppressed)
+        for change in redundancy.changes(task for task in lost if self.circuit[task] is None):
+            if hold(ground, change)[0]:
+                self._use(change, [task for task in lost if self.circuit[task] is None], ground)
+        self.inside(lost)
+        for task in [task for task in lost if self.circuit[task] is None]:
+            self._hide(np.asarray(lost[task][0], np.int64), True)
+            self._assign(task, lost[task])
+        return int((~self.suppressed[gone]).sum())
+
+    def _hide(self, cells: Ints, hidden: bool) -> None:
+        """Suppress or publish cells."""
+        self.suppressed[cells] = hidden
+        if self.boxes is not None:
+            (self.boxes.suppress if hidden else self.boxes.publish)(cells)
+
+    def _clean_up_pass(
+        self, attacker: Attacker | None, questions: int, indispensable: Callable[[Mask], Mask] | None
+    ) -> int:
         secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
         order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")].tolist()
         self.context.progress.stage("clean-up", len(order))
-        lonely = Singletons(self.table, self.suppressed, self.tasks.cell)
-        published = 0
+        singletons = Singletons(self.table, self.suppressed, self.tasks.cell)
+        published, asked = 0, self.suppressed if indispensable is None else ~indispensable(self.suppressed)
         for cell in order:
             if self.context.clock.expired() or (attacker is not None and attacker.solves >= questions):
                 break
-            fallen = lonely.fall_with(cell) if self.suppressed[cell] else None
+            fallen = singletons.fall_with(cell) if self.suppressed[cell] and asked[cell] else None
             if fallen is not None and self._publish(fallen, attacker):
-                lonely.publish(fallen)
+                singletons.publish(fallen)
                 published += len(fallen)
+                asked = self.suppressed if indispensable is None else ~indispensable(self.suppressed)
             self.context.progress.advance()
         return published
 
@@ -258,16 +322,12 @@ class Cover:
         """Publish cells if every task that uses any of them finds another circuit."""
         using = set().union(*(self.users.get(cell, ()) for cell in cells.tolist()))
         dependants = sorted(using, key=lambda task: (-self._failed.get(task, 0), task))
-        self.suppressed[cells] = False
-        if self.boxes is not None:
-            self.boxes.publish(cells)
+        self._hide(cells, False)
         if attacker is not None:
             attacker.publish(cells)
         found = self._by_boxes_inside(dependants) if attacker is None else self._by_attacker(dependants, attacker)
         if found is None:
-            self.suppressed[cells] = True
-            if self.boxes is not None:
-                self.boxes.suppress(cells)
+            self._hide(cells, True)
             if attacker is not None:
                 attacker.hide(cells)
             return False
@@ -314,7 +374,7 @@ class Cover:
         need = int(self.tasks.need[task])
         cell, direction = int(self.tasks.cell[task]), int(self.tasks.direction[task])
         left = self.context.clock.left()
-        reach = attacker.reach(cell, direction, need, left, or_nothing=True)
+        reach = attacker.reach(cell, direction, need, left, or_nothing=True, witness_only=True)
         if reach.attained >= need and not self._counts(reach.witness):
             reach = attacker.whole_reach(cell, direction, need, reach, left)
         return reach.witness if reach.attained >= need else None
@@ -396,8 +456,8 @@ class Cover:
         if self._change is not None:
             self._change.suppress(new)
 
-    def _use(self, witness: Witnesses, tasks: list[int]) -> None:
-        for task, circuit in self._proven(witness, tasks, self._ground).items():
+    def _use(self, witness: Witnesses, tasks: list[int], ground: Ground | None = None) -> None:
+        for task, circuit in self._proven(witness, tasks, ground or self._ground).items():
             self._assign(task, circuit)
 
     def _proven(self, witness: Witnesses, tasks: list[int], ground: Ground) -> dict[int, Circuit]:
@@ -422,15 +482,15 @@ class Cover:
                     proven[task] = reverse
         return proven
 
-    def _assign(self, task: int, circuit: Circuit) -> None:
-        """Store a task's circuit; who uses which secondary cell is kept for the clean-up."""
+    def _assign(self, task: int, circuit: Circuit | None) -> None:
+        """Store a task's circuit, or that it has none; who uses which secondary cell is kept for the clean-up."""
         old = self.circuit[task]
         if old is not None:
             for cell in old[0].tolist():
                 self.users.get(cell, set()).discard(task)
         self.circuit[task] = circuit
         forced = self.table.forced
-        for cell in circuit[0].tolist():
+        for cell in [] if circuit is None else circuit[0].tolist():
             if not forced[cell]:
                 self.users.setdefault(cell, set()).add(task)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuga.circuits.paths import Reached, Taste, new_reached, protect_level
+from gpuga.circuits.paths import PathPolicy, Reached, new_reached, protect_level
 from gpuga.circuits.witness_lists import WitnessLists, new_lists, remember, show, show_all, try_to_publish
 from gpuga.compiled import compiled
 from gpuga.context import Clock
@@ -69,7 +69,7 @@ def _publish(network: PatternNetwork, levels: Requirements, lists: WitnessLists,
 def by_paths(
     problem: TwoWayProblem,
     costs: PathCosts,
-    taste: Taste,
+    policy: PathPolicy,
     *,
     order: Ints | None = None,
     start: Mask | None = None,
@@ -90,7 +90,7 @@ def by_paths(
         if clock.expired():
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
         part = order[begin : begin + LEVELS_AT_ONCE]
-        if not _protect(network, problem.levels, lists, costs, taste, reached, part):
+        if not _protect(network, problem.levels, lists, costs, policy, reached, part):
             raise GpugaError("internal error: the path search missed a level that can be met")
     if clean:
         publish_redundant(problem, network, lists, heaviest_first(problem, network), clock)
@@ -103,7 +103,7 @@ def _protect(
     levels: Requirements,
     lists: WitnessLists,
     costs: PathCosts,
-    taste: Taste,
+    policy: PathPolicy,
     reached: Reached,
     order: Ints,
 ) -> bool:
@@ -111,7 +111,7 @@ def _protect(
     for q in order:
         if show(network, levels, lists, q):
             continue
-        if not protect_level(network, costs, taste, reached, levels.place[q], levels.forward[q], levels.need[q]):
+        if not protect_level(network, costs, policy, reached, levels.place[q], levels.forward[q], levels.need[q]):
             clear(network)
             return False
         remember(lists, network, q)

@@ -22,7 +22,7 @@ NOISE = 7919  # a prime number of random factors, so that they do not repeat alo
 Floats = NDArray[np.float64]
 
 
-class Taste(NamedTuple):
+class PathPolicy(NamedTuple):
     """How paths are chosen: in one wide piece first, small capacities dearer, costs blurred by noise.
 
     `factor` float64[NOISE] >= 1 multiplies the cost of place p by `factor[(p + salt) % NOISE]`.
@@ -34,15 +34,15 @@ class Taste(NamedTuple):
     salt: int
 
 
-def plain(single: bool = False, by_capacity: bool = False) -> Taste:
+def plain(single: bool = False, by_capacity: bool = False) -> PathPolicy:
     """Paths by cost alone."""
-    return Taste(single, by_capacity, np.ones(NOISE), 0)
+    return PathPolicy(single, by_capacity, np.ones(NOISE), 0)
 
 
-def blurred(seed: int, single: bool, by_capacity: bool) -> Taste:
+def blurred(seed: int, single: bool, by_capacity: bool) -> PathPolicy:
     """Paths by costs that are up to 30 % dearer at random, mostly much less."""
     random = np.random.default_rng(seed)
-    return Taste(single, by_capacity, 1.0 + 0.3 * random.random(NOISE) ** 2, int(random.integers(NOISE)))
+    return PathPolicy(single, by_capacity, 1.0 + 0.3 * random.random(NOISE) ** 2, int(random.integers(NOISE)))
 
 
 class Reached(NamedTuple):
@@ -90,18 +90,18 @@ def _offer(network: PatternNetwork, reached: Reached, u: int, distance: float, s
 
 
 @bare
-def _charge(costs: PathCosts, taste: Taste, place: int, capacity: int, need: int) -> float:
+def _charge(costs: PathCosts, policy: PathPolicy, place: int, capacity: int, need: int) -> float:
     """What a path pays to suppress a published place whose capacity along it is `capacity`."""
     columns = costs.cost.shape[1]
     price = costs.cost[place // columns, place % columns]
-    if taste.by_capacity and capacity < need:
+    if policy.by_capacity and capacity < need:
         price = price * need / capacity
-    return price * taste.factor[(place + taste.salt) % NOISE]  # type: ignore[no-any-return]
+    return price * policy.factor[(place + policy.salt) % NOISE]  # type: ignore[no-any-return]
 
 
 @bare
 def _go_on(
-    network: PatternNetwork, costs: PathCosts, taste: Taste, ask: Ask, reached: Reached, v: int, count: int
+    network: PatternNetwork, costs: PathCosts, policy: PathPolicy, ask: Ask, reached: Reached, v: int, count: int
 ) -> int:
     """Go on from node v, over suppressed places and then over published ones; returns the number of open nodes.
 
@@ -127,14 +127,14 @@ def _go_on(
         place = i * network.columns + j
         capacity = network.capacity[place, 0 if v < rows else 1]
         if network.kind[i, j] == PUBLISHED and capacity >= ask.width:
-            distance = here + _charge(costs, taste, place, capacity, ask.need)
+            distance = here + _charge(costs, policy, place, capacity, ask.need)
             if distance < reached.distance[ask.sink]:
                 count = _offer(network, reached, u, distance, -1 - place, count)
     return count
 
 
 @bare
-def cheapest_path(network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, ask: Ask) -> float:
+def cheapest_path(network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, ask: Ask) -> float:
     """The cost of a cheapest path of residual width at least `ask.width`; `parent` holds it; `NO_PATH` if none.
 
     Dijkstra's method from one end: the costs may come from linear programs and are fractions, so the search of the
@@ -149,7 +149,7 @@ def cheapest_path(network: PatternNetwork, costs: PathCosts, taste: Taste, reach
             break
         count -= 1
         drop_first(reached.heap, reached.key, reached.position, count)
-        count = _go_on(network, costs, taste, ask, reached, v, count)
+        count = _go_on(network, costs, policy, ask, reached, v, count)
     return reached.distance[ask.sink]  # type: ignore[no-any-return]
 
 
@@ -167,17 +167,17 @@ def suppress_path(network: PatternNetwork, ask: Ask) -> None:
 
 
 @bare
-def wide_or_any(network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, ask: Ask) -> float:
+def wide_or_any(network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, ask: Ask) -> float:
     """The cost of a cheapest path that carries all that is needed, or else of one that carries something."""
-    length = cheapest_path(network, costs, taste, reached, ask)
+    length = cheapest_path(network, costs, policy, reached, ask)
     if length >= NO_PATH:
-        length = cheapest_path(network, costs, taste, reached, Ask(ask.source, ask.sink, ask.need, whole(1)))
+        length = cheapest_path(network, costs, policy, reached, Ask(ask.source, ask.sink, ask.need, whole(1)))
     return length
 
 
 @bare
 def protect_level(
-    network: PatternNetwork, costs: PathCosts, taste: Taste, reached: Reached, own: int, forward: bool, need: int
+    network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, own: int, forward: bool, need: int
 ) -> bool:
     """Suppress cheapest paths until the level is met; the counter-flow stays in the network, which has none before.
 
@@ -189,8 +189,8 @@ def protect_level(
     source, sink = ends_of(network, own, forward)
     left = need
     while left > 0:
-        ask = Ask(source, sink, left, left if taste.single else whole(1))
-        if wide_or_any(network, costs, taste, reached, ask) >= NO_PATH:
+        ask = Ask(source, sink, left, left if policy.single else whole(1))
+        if wide_or_any(network, costs, policy, reached, ask) >= NO_PATH:
             return False
         suppress_path(network, ask)
         left -= augment(network, source, sink, left)

@@ -1,7 +1,7 @@
-"""Which secondary suppressions each level of a plane leans on: a removal re-checks only what it may break.
+"""Which secondary suppressions each level of a plane depends on: a removal re-checks only what it may break.
 
 Every level keeps the secondary places of one flow that meets it; every place knows the levels that use it.
-Entries live in one pool. A level whose flow does not fit any more counts as leaning on everything.
+Entries live in one pool. A level whose flow does not fit any more counts as depending on everything.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from gpuga.safety.network import SECONDARY, Bytes, Nodes, PatternNetwork, add, c
 from gpuga.table.table import Ints
 
 ENTRIES_PER_LEVEL = 48
-"""Room in the pool; levels of ordinary tables lean on 3 to 15 places."""
+"""Room in the pool; levels of ordinary tables depend on 3 to 15 places."""
 
 
 class WitnessLists(NamedTuple):
-    """The pool: entry e says that level `level[e]` leans on place `at[e]`.
+    """The pool: entry e says that level `level[e]` depends on place `at[e]`.
 
     `first[q]` and `following[e]` chain the entries of a level, `place_first[p]`, `place_next[e]` and
     `place_before[e]` those of a place; -1 ends a chain; `free[0]` chains the unused entries over `following`.
@@ -39,7 +39,7 @@ class WitnessLists(NamedTuple):
 
 
 def new_lists(levels: int, places: int) -> WitnessLists:
-    """No level leans on anything that is known: all count as leaning on everything."""
+    """No level depends on anything that is known: all count as depending on everything."""
     size = ENTRIES_PER_LEVEL * levels + 1024
     following = np.arange(1, size + 1, dtype=np.int32)
     following[-1] = -1
@@ -78,7 +78,7 @@ def forget(lists: WitnessLists, q: int) -> None:
 
 @bare
 def remember(lists: WitnessLists, network: PatternNetwork, q: int) -> None:
-    """Keep the secondary places of the current flow as what level q leans on, and clear the flow."""
+    """Keep the secondary places of the current flow as what level q depends on, and clear the flow."""
     forget(lists, q)
     lists.everything[q] = 0
     for x in range(network.touched.size[0]):
@@ -104,8 +104,8 @@ def remember(lists: WitnessLists, network: PatternNetwork, q: int) -> None:
 
 
 @bare
-def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
-    """The levels that may lean on a place, into `out`; returns how many."""
+def depending(lists: WitnessLists, place: int, out: Ints) -> int:
+    """The levels that may depend on a place, into `out`; returns how many."""
     size = 0
     entry = lists.place_first[place]
     while entry >= 0:
@@ -121,7 +121,7 @@ def leaning(lists: WitnessLists, place: int, out: Ints) -> int:
 
 @bare
 def show(network: PatternNetwork, levels: Requirements, lists: WitnessLists, q: int) -> bool:
-    """Whether the pattern meets level q; if so, remember what it leans on."""
+    """Whether the pattern meets level q; if so, remember what it depends on."""
     if meets(network, levels.place[q], levels.forward[q], levels.need[q]):
         remember(lists, network, q)
         return True
@@ -131,7 +131,7 @@ def show(network: PatternNetwork, levels: Requirements, lists: WitnessLists, q: 
 
 @compiled
 def show_all(network: PatternNetwork, levels: Requirements, lists: WitnessLists) -> int:
-    """How many levels the pattern does not meet; what the others lean on is remembered."""
+    """How many levels the pattern does not meet; what the others depend on is remembered."""
     failed = 0
     for q in range(len(levels.place)):
         if not show(network, levels, lists, q):
@@ -142,12 +142,12 @@ def show_all(network: PatternNetwork, levels: Requirements, lists: WitnessLists)
 
 @bare
 def try_to_publish(network: PatternNetwork, levels: Requirements, lists: WitnessLists, place: int, room: Ints) -> bool:
-    """Publish a secondary place if every level that leans on it is still met; `room` int64[2 L].
+    """Publish a secondary place if every level that depends on it is still met; `room` int64[2 L].
 
     Requirements led round the place keep their new flows even where it has to stay: those flows do not use it.
     """
     drop(network, place)
-    size = leaning(lists, place, room)
+    size = depending(lists, place, room)
     for z in range(size):
         if not show(network, levels, lists, room[z]):
             add(network, place, SECONDARY)

@@ -46,7 +46,7 @@ def requirements_of(table: Table, strict: bool, clock: Clock | None = None) -> T
 class GeneralProblem:
     """What methods for any linear table work on; masks and weights are over the cells.
 
-    `plain` are the requirements that every safe pattern must meet, so that bounds may lean on them; `requirements` are
+    `plain` are the requirements that every safe pattern must meet, so that bounds may rely on them; `requirements` are
     what a pattern is built for, sliding levels turned into wider fixed ones.
     """
 

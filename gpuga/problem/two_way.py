@@ -42,7 +42,7 @@ class TwoWayProblem:
     `forced` is suppressed in any case, `candidate` may be suppressed besides and can carry flow, `weight`
     int64 is what it costs, `base_cost` what cells suppressed beforehand cost anyway. `levels` are the ones
     that `forced` alone does not cover, sliding levels turned into wider fixed ones; `plain_levels` are those
-    of them that every safe pattern must meet, so that bounds may lean on them. `clock` ends whatever works on the
+    of them that every safe pattern must meet, so that bounds may rely on them. `clock` ends whatever works on the
     problem, unless that has a clock of its own.
     """
 

@@ -35,6 +35,9 @@ ZOOM = 2.0**24
 """How much a program is magnified at a time, at most."""
 
 
+CLEARLY_SHORT = 0.999
+"""Where only a witness is wanted, an answer of the solver below this share of the need is believed."""
+
 FAR = 2**58
 """Where a cell has no limit for the solver but no ray shows it, how far it is asked to go."""
 
@@ -108,16 +111,24 @@ class Attacker:
         return matrix
 
     def reach(
-        self, cell: int, direction: int, need: int, seconds: float = float("inf"), *, or_nothing: bool = False
+        self,
+        cell: int,
+        direction: int,
+        need: int,
+        seconds: float = float("inf"),
+        *,
+        or_nothing: bool = False,
+        witness_only: bool = False,
     ) -> Reach:
         """How far `cell` can move in `direction`; where there is no limit, a witness of `need` comes along.
 
-        With `or_nothing` only whether it can move by `need` matters: the answer goes no further than that.
+        With `or_nothing` only whether it can move by `need` matters: the answer goes no further than that. With
+        `witness_only` as well, the solver's word is enough where it is clearly short: no bound is proven then.
         """
         column = int(self.column[cell])
         self._price({column: float(direction)})
         if or_nothing:
-            return self._capped(column, direction, need, seconds)
+            return self._capped(column, direction, need, seconds, witness_only)
         reach = self._settled(self._program(), column, direction, None, seconds)
         return self._without_limit(column, direction, need, seconds) if reach.unbounded else reach
 
@@ -271,7 +282,7 @@ class Attacker:
     def _program(self) -> IntegerProgram:
         return IntegerProgram(self.matrix, -self.down, self.up.copy())
 
-    def _capped(self, column: int, direction: int, goal: int, seconds: float) -> Reach:
+    def _capped(self, column: int, direction: int, goal: int, seconds: float, witness_only: bool = False) -> Reach:
         """Whether a cell can move by `goal`: the program goes no further than that."""
         program, at = self._program(), np.array([column])
         if direction > 0:
@@ -280,7 +291,7 @@ class Attacker:
             program.lower[column] = max(-goal, int(program.lower[column]))
         self._bound(at, program.lower[at], program.upper[at])
         try:
-            reach = self._settled(program, column, direction, goal, seconds)
+            reach = self._settled(program, column, direction, goal, seconds, CLEARLY_SHORT if witness_only else 0.0)
             return replace(reach, unbounded=False)  # whatever the solver says: it is capped
         finally:
             self._bound(at, -self.down[at], self.up[at])
@@ -310,8 +321,13 @@ class Attacker:
         cells, amounts, _ = witness.one(0)
         return bool((np.where(amounts > 0, self.ground.up[cells], self.ground.down[cells]) >= INFINITE).all())
 
-    def _settled(self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float) -> Reach:
-        """The reach of a program that is set up in the session, to the goal or as far as it goes."""
+    def _settled(
+        self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float, short: float = 0.0
+    ) -> Reach:
+        """The reach of a program that is set up in the session, to the goal or as far as it goes.
+
+        An answer below the share `short` of the goal is not looked at.
+        """
         attained, witness, bound = Fraction(0), None, None
         zoom, magnified, until = 1.0, False, time.monotonic() + seconds
         try:
@@ -320,6 +336,8 @@ class Attacker:
                 if answer.status is Status.UNBOUNDED and not magnified:
                     return Reach(Fraction(0), None, None, unbounded=True)
                 if answer.status is not Status.OPTIMAL:
+                    break
+                if short > 0 and not magnified and answer.objective * self.unit < short * (goal or 0):
                     break
                 vertex = self._vertex(program)
                 point = self._read(answer) if vertex is None else vertex.point()

@@ -16,6 +16,7 @@ from typing import Unpack
 
 import numpy as np
 
+from gpuga import compiling
 from gpuga.context import Clock, Context
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.evidence import Evidence, Rule, SafetyProof
@@ -23,7 +24,7 @@ from gpuga.safety.flow import extreme
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
-from gpuga.table.table import INFINITE, Mask, Table
+from gpuga.table.table import INFINITE, Ints, Mask, Table
 from gpuga.table.two_way import suppressed_grid, two_way_table
 from gpuga.table.witnesses import Witnesses
 
@@ -89,13 +90,16 @@ def audit(
     context: Context | None = None,
     **asked: Unpack[SafetyOptions],
 ) -> Audit:
-    """Judge a pattern (bool[n], primaries included): is every sensitive cell protected?
+    """Judge a pattern of a `table`: is every sensitive cell protected?
 
-    With `intervals` every suppressed cell also gets the attacker's interval; without, only verdicts. `proofs` keeps a
-    witness for every requirement. `proof` are witnesses that someone proposes: each is checked exactly before it
-    counts, and none is needed. `strict`, `protect_secondary`, `whole` and `level_zero` say what safety means: see
-    `gpuga.table.attacker_model.Asked`. What the context's clock leaves no time for is undecided.
+    `suppressed` (bool[n]) is the pattern, primaries included; it may come from any tool. With `intervals` every
+    suppressed cell also gets the attacker's interval; without, only verdicts. `proofs` keeps a witness for every
+    requirement. `proof` are witnesses that someone proposes: each is checked exactly before it counts, and none is
+    needed. `strict`, `protect_secondary`, `whole` and `level_zero` say what safety means, as in `gpuga.protect`. What
+    the clock of `context` (`gpuga.context.Context`) leaves no time for is undecided, which counts as not safe.
     """
+    if context is None:
+        compiling.say_first()
     judged, model = as_judged(table, Asked(**asked), units=proofs)
     return judge(judged, suppressed, model, intervals=intervals, proofs=proofs, proof=proof, context=context)
 
@@ -127,6 +131,24 @@ def judge(
     else:
         reported = tuple(CellAudit(c, _kind(table, c), c not in bad) for c in cells.tolist())
     return Audit(not bad, len(table.sensitive), reported, intervals, solves, undecided, model.whole, kept)
+
+
+def open_cells(table: Table, suppressed: Mask, model: AttackerModel, clock: Clock) -> Ints:
+    """The cells that only the attacker's programs can decide about: cheap proofs neither settle nor refute them."""
+    evidence = Evidence(table, suppressed, model)
+    if two_way_table(table) is not None:
+        return np.zeros(0, np.int64)
+    cells = np.array(evidence.unsettled(evidence.rule.cells), np.int64)
+    cells = cells[~_short_by_propagation(table, suppressed, evidence.rule)[cells]]
+    cheap_proofs(table, suppressed, evidence, cells, clock.expired)
+    return np.array(evidence.unsettled(cells), np.int64)
+
+
+def found_witnesses(table: Table, suppressed: Mask, model: AttackerModel, cells: Ints, context: Context) -> Witnesses:
+    """Changes that show some cells to be safe, as far as the attacker's programs find them in the time there is."""
+    evidence = Evidence(table, suppressed, model, keep=True)
+    _by_attacker(table, suppressed, evidence, context, cells.tolist(), set())
+    return evidence.proof().witnesses
 
 
 def _kind(table: Table, cell: int) -> str:

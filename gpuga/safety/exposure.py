@@ -33,9 +33,10 @@ class Exposure:
 
 
 def exposure(table: Table, *, context: Context | None = None, **asked: Unpack[AttackerOptions]) -> Exposure:
-    """E, I, C and N of a table whose primaries alone (and cells suppressed beforehand) are hidden.
+    """E, I, C and N of a `table` whose primaries alone (and cells suppressed beforehand) are hidden.
 
-    What the attacker knows is said as for `audit`; what was left undecided counts as exposed.
+    `strict`, `whole` and `level_zero` say what the attacker knows, as in `gpuga.protect`; `context`
+    (`gpuga.context.Context`) has the clock, and what was left undecided counts as exposed.
     """
     table, model = as_judged(table, Asked(**asked))
     context = context or Context()

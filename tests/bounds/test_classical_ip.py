@@ -8,9 +8,10 @@ import pytest
 from gpuga import protect
 from gpuga.bounds.classical_ip import classical_ip, modified_ip
 from gpuga.context import Context
-from gpuga.errors import Infeasible, InputError
+from gpuga.errors import GpugaError, Infeasible, InputError
 from gpuga.table import Levels, Table
 from gpuga.table.generate import class2, smith3d
+from gpuga.table.table import Lines
 from tests.brute_force import cheapest_cost
 from tests.planes import plane_lines, random_plane_table
 from tests.safety.test_exposure import serpell_table
@@ -40,8 +41,8 @@ def test_the_classical_model_finds_the_cheapest_pattern(seed):
 def test_three_dimensional_tables_are_protected_too():
     table = smith3d((4, 4, 4), 0.08, 0.1, 1)
     least = protect(table, "exact").cost
-    assert protect(table, "classical-ip").cost == least
-    assert protect(table, "classical-ip").repaired == 0
+    found = protect(table, "classical-ip")
+    assert (found.cost, found.repaired) == (least, 0)
     assert protect(table, "modified-ip").cost >= least
 
 
@@ -55,3 +56,18 @@ def test_a_table_without_levels_needs_no_suppression():
     none = np.zeros(9, np.int64)
     table = Table.build(value, plane_lines(np.ones((3, 3), bool)), levels=Levels(none, none, none))
     assert not classical_ip(table, Context()).suppressed.any()
+
+
+def test_a_limit_of_the_model_is_not_called_impossible():
+    # the sensitive cell counts twenty times in its line: the other cell has to move twenty times as far
+    none = np.zeros(2, np.int64)
+    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([20, -1]), np.array([0]))
+    levels = Levels(none, np.array([1, 0]), none)
+    table = Table.build(np.array([5, 100]), lines, status=np.array([1, 0], np.uint8), levels=levels)
+    with pytest.raises(GpugaError, match="there may be a safe pattern") as raised:
+        classical_ip(table, Context())
+    assert not isinstance(raised.value, Infeasible)
+    assert protect(table, "incremental").audit.safe
+    kept = Table.build(np.array([5, 100]), lines, status=np.array([1, 2], np.uint8), levels=levels)
+    with pytest.raises(Infeasible):
+        classical_ip(kept, Context())

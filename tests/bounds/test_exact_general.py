@@ -17,6 +17,7 @@ from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import audit
+from gpuga.safety.witness import Ground, hold
 from gpuga.table.generate import smith2d, smith3d
 from gpuga.table.table import Table
 from tests.support.exact_attacker import intervals
@@ -166,3 +167,27 @@ def test_optima_of_many_tiny_tables_meet_the_cheapest_pattern(part: int) -> None
         found = general_exact(table, Context(clock=Clock(20.0)))
         assert table.cost(found.suppressed) == least == found.bound.lower_bound
         assert general_bound(table, Context()).lower_bound <= least
+
+
+def test_zero_half_cuts_of_a_programs_rows_are_found_at_nodes_and_cut_the_point_off() -> None:
+    problem = GeneralProblem.of(smith3d((6, 5, 4), 0.1, 0.1, 2))
+    master, seen = master_of(problem), 0
+    for _ in range(12):
+        master.solve()
+        x = master.point()
+        found = [cut for batch in master.separator.at_node(x, master.cuts, False, Clock()) for cut in batch]
+        halves = [cut for cut in found if isinstance(cut, SparseCut) and cut.summed]
+        assert all(cut.violation(x) > 0 for cut in halves)
+        seen += len(halves)
+        master.add(found)
+    assert seen
+    alone = [cut for batch in master.separator.at_node(x, [], False, Clock()) for cut in batch]
+    assert not any(isinstance(cut, SparseCut) and cut.summed for cut in alone)
+
+
+def test_the_pattern_of_a_general_table_comes_with_its_circuits() -> None:
+    table = smith3d((5, 4, 4), 0.1, 0.1, 3)
+    found = exact(table, Context())
+    assert found.proof is not None
+    assert hold(Ground.of(table, found.suppressed), found.proof).all()
+    assert audit(table, found.suppressed, intervals=False, proof=found.proof).safe

@@ -45,7 +45,7 @@ def test_points_become_safe_patterns() -> None:
         best, problem = incumbent(seed), small_problem(seed)
         best.master.tighten(Clock())
         for x in (best.master.point(), np.zeros(len(best.best)), best.best.astype(float)):
-            made = best.led_by(x)
+            made = best.rounded(x)
             assert made is not None
             assert audit(problem.table, problem.pattern(made), intervals=False).safe
             assert best.try_point(x) <= problem.cost(made.reshape(problem.shape))

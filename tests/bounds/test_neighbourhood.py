@@ -8,12 +8,14 @@ import pytest
 import gpuga
 from gpuga.bounds.incumbent import Best
 from gpuga.bounds.neighbourhood import Neighbourhood, WholeProgram
+from gpuga.bounds.repair.cover import CoverRepair
 from gpuga.bounds.search import master_of, repair_of
 from gpuga.context import Clock, Context
+from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import problem_for
 from gpuga.safety.audit import audit
 from gpuga.table.generate import herrington, smith3d
-from gpuga.table.table import Table
+from gpuga.table.table import Mask, Table
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,26 @@ def test_what_stays_is_kept_and_what_is_not_free_is_published() -> None:
     assert solved.pattern[places[len(places) // 2 :]].all()
     assert not solved.pattern[~first].any()
     assert solved.bound <= int(master.separator.weight[first & free].sum()) + 1e-6
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_only_quick_repairs_mend_answers_that_are_cut_off_and_asked_again(quick: bool) -> None:
+    problem = problem_for(smith3d((5, 5, 4), 0.1, 0.1, 2))
+    repair = repair_of(problem, Context())
+    first = repair.first(0, Clock())
+    master = master_of(problem, first)  # hardly cut: answers violate much
+    mended: list[Mask] = []
+
+    class Counting(CoverRepair):
+        def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
+            mended.append(pattern)
+            return super().mended(pattern, clock)
+
+    assert isinstance(problem, GeneralProblem)
+    counting = Counting(problem, Context())
+    counting.quick = quick
+    near = Neighbourhood(master, counting)
+    near.share = 0.9
+    near.improve(first, np.random.default_rng(1), Clock())
+    assert mended
+    assert (len(mended) > 1) == quick

@@ -15,13 +15,13 @@ def test_what_falls_with_a_cell_can_no_longer_move(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng, (4, 4, 3))
     suppressed = table.forced | (table.suppressible & (rng.random(len(table)) < 0.4))
-    lonely = Singletons(table, suppressed, table.sensitive)
+    singletons = Singletons(table, suppressed, table.sensitive)
     for cell in np.flatnonzero(suppressed & ~table.forced).tolist():
         without = suppressed.copy()
         without[cell] = False
         rise, fall = unpick(table, without)
         still = (rise == 0) & (fall == 0)
-        fallen = lonely.fall_with(cell)
+        fallen = singletons.fall_with(cell)
         if fallen is None:
             assert still[table.sensitive].any()
         else:
@@ -36,9 +36,9 @@ def test_counts_follow_the_pattern() -> None:
     table = random_table(rng, (4, 4, 3))
     suppressed = table.forced | (table.suppressible & (rng.random(len(table)) < 0.5))
     gone = np.flatnonzero(suppressed & ~table.forced)[::2]
-    lonely = Singletons(table, suppressed, table.sensitive)
-    lonely.publish(gone)
+    singletons = Singletons(table, suppressed, table.sensitive)
+    singletons.publish(gone)
     suppressed[gone] = False
     fresh = Singletons(table, suppressed, table.sensitive)
-    assert (lonely.count == fresh.count).all()
-    assert (lonely.total == fresh.total).all()
+    assert (singletons.count == fresh.count).all()
+    assert (singletons.total == fresh.total).all()

@@ -141,6 +141,16 @@ def test_the_bound_of_a_limited_cell_is_proven() -> None:
             assert goal <= most or (capped.bound is not None and capped.bound < goal)
 
 
+def test_whoever_wants_a_witness_only_gets_it_exactly_where_there_is_one() -> None:
+    attacker = everything(one_line([1, 1, -1], [10, 10, 20], ub=np.array([INFINITE, 14, 27]), lb=np.array([3, 8, 15])))
+    for goal in (1, 9, 10, 2000):
+        found = attacker.reach(0, 1, goal, or_nothing=True, witness_only=True)
+        assert (found.attained >= goal) == (goal <= 9)
+        assert found.bound is None or found.bound < goal
+    assert attacker.reach(0, 1, 2000, or_nothing=True, witness_only=True).bound is None
+    assert attacker.reach(0, 1, 2000, or_nothing=True).bound == 9
+
+
 def test_published_cells_stand_still_until_they_are_hidden_again() -> None:
     attacker = everything(one_line([1, 1, 1], [10, 10, 10]))
     assert attacker.reach(0, 1, 1).attained == 20

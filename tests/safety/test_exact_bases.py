@@ -237,10 +237,12 @@ class Boaster(Attacker):
         super().__init__(table, np.ones(len(table), bool))
         self.proposals = [Reach(Fraction(0), None, None, unbounded=True), Reach(Fraction(length), ray, None)]
 
-    def _settled(self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float) -> Reach:
+    def _settled(
+        self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float, short: float = 0.0
+    ) -> Reach:
         if self.proposals:
             return self.proposals.pop(0)
-        return super()._settled(program, column, direction, goal, seconds)
+        return super()._settled(program, column, direction, goal, seconds, short)
 
 
 def test_a_cell_has_no_limit_only_where_a_ray_shows_it() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.repair.repair import left_over, wholly
+from gpuga.bounds.separators.row_pool import RowPool
 from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
@@ -16,21 +17,40 @@ from gpuga.problem.general import GeneralProblem
 from gpuga.safety.audit import judge
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import LARGEST, Ints, Mask, Table
+from gpuga.table.witnesses import Witnesses
 
 FINEST = 1000
 """Guided weights are in parts of this."""
+
+MOST_REMEMBERED = 8
+"""Patterns whose circuits are kept."""
 
 C = TypeVar("C", bound=Cover)
 
 
 class CoverRepair:
-    """Completes patterns by the attacker's linear programs; see `Repair`."""
+    """Completes patterns by the attacker's linear programs; see `Repair`.
+
+    The rows of a `pool`, where there is one, say at once what a pattern cannot do without.
+    """
 
     starts = 1
     guided_starts = 3
+    quick = False
 
-    def __init__(self, problem: GeneralProblem, context: Context) -> None:
-        self.problem, self.context = problem, context
+    def __init__(self, problem: GeneralProblem, context: Context, pool: RowPool | None = None) -> None:
+        self.problem, self.context, self.pool = problem, context, pool
+        self._circuits: dict[bytes, tuple[int, Witnesses]] = {}
+
+    def circuits(self, pattern: Mask) -> Witnesses | None:
+        """The circuits of a pattern that was made here and is among the cheapest."""
+        return self._circuits.get(pattern.tobytes(), (0, None))[1]
+
+    def _remember(self, pattern: Mask, circuits: Witnesses) -> None:
+        """Keep the circuits of the cheapest patterns: finding them again could take an audit more time than it has."""
+        self._circuits[pattern.tobytes()] = (self.problem.cost(pattern), circuits)
+        if len(self._circuits) > MOST_REMEMBERED:
+            del self._circuits[max(self._circuits, key=lambda known: self._circuits[known][0])]
 
     def first(self, attempt: int, clock: Clock) -> Mask:
         """The heaviest cells first."""
@@ -50,7 +70,11 @@ class CoverRepair:
     def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """The pattern itself where it is safe, else completed at the weights."""
         table = self.problem.table
-        if judge(table, pattern | table.forced, AttackerModel(self.context.strict), context=self.context).safe:
+        model = AttackerModel(self.context.strict)
+        verdict = judge(table, pattern | table.forced, model, proofs=True, context=self.context)
+        if verdict.safe:
+            if verdict.proof is not None:
+                self._remember(pattern, verdict.proof.witnesses)
             return pattern
         try:
             return self._completed(table, pattern, self._heaviest_first(), clock)
@@ -64,7 +88,10 @@ class CoverRepair:
         """A pattern completed at the weights of one table and cleaned up at those of the table itself."""
         table = self.problem.table
         cover = Cover(table, self.problem.requirements, replace(self.context, clock=clock), start)
-        return np.asarray(completed(cover, prices, order).suppressed & ~table.forced)
+        made = completed(cover, prices, order, self.pool)
+        pattern = np.asarray(made.suppressed & ~table.forced)
+        self._remember(pattern, made.proof())
+        return pattern
 
 
 def priced(table: Table, z: Floats) -> Table:
@@ -78,12 +105,12 @@ def whole_cells(table: Table, z: Floats) -> Mask:
     return np.asarray(wholly(z) & table.suppressible)
 
 
-def completed(cover: C, prices: Table, order: Ints) -> C:
+def completed(cover: C, prices: Table, order: Ints, pool: RowPool | None = None) -> C:
     """A cover completed at the weights of another table, in the given order of tasks, then cleaned up at its own."""
     bought = Cover(prices, cover.tasks, cover.context, cover.suppressed)
     bought.circuit, bought.users = cover.circuit, cover.users
     bought.by_lp(order.tolist())
     made = type(cover)(cover.table, cover.tasks, cover.context, bought.suppressed)
     made.circuit, made.users = bought.circuit, bought.users
-    made.clean_up()
+    made.clean_up(None if pool is None else pool.indispensable)
     return made

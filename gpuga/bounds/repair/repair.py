@@ -9,6 +9,7 @@ import numpy as np
 from gpuga.bounds.cut import Floats
 from gpuga.context import Clock
 from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
 
 WHOLE = 1e-6
 TIES = 1.02
@@ -17,11 +18,13 @@ TIES = 1.02
 class Repair(Protocol):
     """Makes safe patterns of one problem, as the secondary suppressions over its columns (bool[n]).
 
-    `starts` is how many different patterns are worth trying from nothing, `guided_starts` how many led by one point.
+    `starts` is how many different patterns are worth trying from nothing, `guided_starts` how many led by one point;
+    `quick` says that mending a pattern costs less than to cut it off and ask for another one.
     """
 
     starts: int
     guided_starts: int
+    quick: bool
 
     def first(self, attempt: int, clock: Clock) -> Mask:
         """A pattern from nothing; `OutOfTime` where the time is up before it is complete."""
@@ -34,6 +37,9 @@ class Repair(Protocol):
 
         Of the columns those `allowed` are preferred; there must be a safe pattern among them.
         """
+
+    def circuits(self, pattern: Mask) -> Witnesses | None:
+        """What proves a pattern that was made here, where that is known and worth keeping."""
 
     def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """A whole pattern with what it lacks; None where the time is up before."""

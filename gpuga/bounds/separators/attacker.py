@@ -45,13 +45,14 @@ class AttackerSeparator(LineSeparator):
 
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then what attackers say, then zero-half cuts."""
-        yield from self.at_node(x, False, clock)
-        yield self._halves(x, cuts)
-
-    def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
-        """Attackers are asked only where nothing cheaper is found."""
         yield self._cheap(x)
         yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock)]
+        yield self._halves(x, cuts)
+
+    def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
+        """Attackers are asked only where nothing cheaper is found; zero-half cuts come with what they say."""
+        yield self._cheap(x)
+        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock), *self._halves(x, cuts)]
 
     def at_whole(self, x: Floats, clock: Clock) -> Batches:
         """What a whole pattern violates, from narrow to wide rooms."""

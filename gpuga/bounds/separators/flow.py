@@ -45,7 +45,15 @@ class FlowSeparator:
     """
 
     effort = Effort(
-        few=(30, 30), few_at_node=10, patience=4, spares_tight=True, rounds=2, gain=1.0, tried=(8, 5), iterations=50
+        few=(30, 30),
+        few_at_node=10,
+        patience=4,
+        spares_tight=True,
+        rounds=2,
+        gain=1.0,
+        tried=(8, 5),
+        iterations=50,
+        pause=1,
     )
 
     def __init__(self, problem: TwoWayProblem) -> None:
@@ -118,7 +126,7 @@ class FlowSeparator:
         yield found
         yield self.hidden_from(x)
 
-    def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
+    def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
         """Roundings and lone cells; flows are asked only in dives."""
         found: list[Cut] = [*self.roundings_violated_by(x)[:ROUNDINGS_AT_NODE], *self._lone_cells.violated(x)]
         yield found + (self.violated_by(x, LEAST_AT_ONCE) if thorough else [])

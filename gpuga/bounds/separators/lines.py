@@ -47,6 +47,7 @@ class LineSeparator:
         gain=0.02,
         tried=(30, 8),
         iterations=150,
+        pause=2,
     )
 
     def __init__(self, problem: GeneralProblem) -> None:
@@ -89,7 +90,7 @@ class LineSeparator:
         yield self._cheap(x)
         yield self._halves(x, cuts)
 
-    def at_node(self, x: Floats, thorough: bool, clock: Clock) -> Batches:
+    def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
         """Roundings and lone cells."""
         yield self._cheap(x)
 

@@ -63,6 +63,12 @@ class RowPool:
             if asked > 0
         ]
 
+    def indispensable(self, hidden: Mask) -> Mask:
+        """The cells that a pattern (bool[n]) cannot do without: published alone, each would leave a row unmet."""
+        if not self.rows:
+            return np.zeros(len(hidden), bool)
+        return _indispensable(self._arrays(), hidden)
+
     def _arrays(self) -> SparseRows:
         if self._parts is None:
             start = np.concatenate([[0], np.cumsum([len(row.cell) for row in self.rows])]).astype(np.int64)
@@ -70,6 +76,20 @@ class RowPool:
             coef = np.concatenate([row.coef for row in self.rows])
             self._parts = SparseRows(start, cell, coef, np.array([row.rhs for row in self.rows], np.int64))
         return self._parts
+
+
+@compiled
+def _indispensable(rows: SparseRows, hidden: Mask) -> Mask:
+    """The cells of more than what their row has to spare."""
+    start, cell, coef, needed = rows.start, rows.cell, rows.coef, np.zeros(len(hidden), np.bool_)
+    for r in range(len(rows.rhs)):
+        spare = -rows.rhs[r]
+        for e in range(start[r], start[r + 1]):
+            spare += coef[e] if hidden[cell[e]] else 0
+        for e in range(start[r], start[r + 1]):
+            if coef[e] > spare:
+                needed[cell[e]] = True
+    return needed
 
 
 @compiled

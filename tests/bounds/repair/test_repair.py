@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpuga.bounds.repair import cover as module
 from gpuga.bounds.repair.cover import CoverRepair, priced, whole_cells
 from gpuga.bounds.repair.paths import PathRepair, guided_costs
 from gpuga.bounds.repair.repair import Repair, left_over, wholly
@@ -12,6 +13,7 @@ from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import TableProblem
 from gpuga.safety.audit import audit
+from gpuga.safety.witness import Ground, hold
 from gpuga.table.generate import smith3d
 from tests.bounds.problems import small_problem
 
@@ -44,6 +46,35 @@ def test_what_is_safe_needs_no_mending() -> None:
         mended = repair.mended(first, Clock())
         assert mended is not None
         assert not (mended & ~first).any()
+
+
+def test_patterns_of_general_tables_come_with_circuits_that_prove_them() -> None:
+    problem = GeneralProblem.of(smith3d((5, 4, 4), 0.1, 0.1, 2))
+    repair = CoverRepair(problem, Context())
+    first, everything = repair.first(0, Clock()), problem.candidate.ravel()
+    assert repair.circuits(everything) is None
+    assert repair.mended(everything, Clock()) is everything
+    for pattern in (first, everything):
+        circuits = repair.circuits(pattern)
+        assert circuits is not None
+        suppressed = problem.pattern(pattern)
+        assert hold(Ground.of(problem.table, suppressed), circuits).all()
+        assert suppressed[circuits.cell].all()
+        proven = {(int(cell), amount > 0) for cell, amount in zip(circuits.cell, circuits.amount, strict=True)}
+        needed = zip(problem.requirements.cell, problem.requirements.direction, strict=True)
+        assert {(int(cell), direction > 0) for cell, direction in needed} <= proven
+
+
+def test_the_circuits_of_the_dearest_patterns_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_REMEMBERED", 1)
+    problem = GeneralProblem.of(smith3d((5, 4, 4), 0.1, 0.1, 2))
+    repair = CoverRepair(problem, Context())
+    first, everything = repair.first(0, Clock()), problem.candidate.ravel()
+    repair.mended(everything, Clock())
+    assert repair.circuits(first) is not None
+    assert repair.circuits(everything) is None
+    two_way = small_problem(1)
+    assert PathRepair(two_way).circuits(two_way.candidate.ravel()) is None
 
 
 def test_what_a_point_suppresses_is_nearly_free() -> None:

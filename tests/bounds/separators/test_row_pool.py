@@ -37,3 +37,22 @@ def test_equal_rows_are_kept_once() -> None:
     assert pool.add(row)
     assert not pool.add(SparseCut(np.array([0, 2]), np.array([1, 1]), 1))
     assert [cut.key for cut in pool.violated(np.zeros(3), 0.01, 5)] == [row.key]
+
+
+def test_indispensable_cells_are_those_that_no_row_can_spare() -> None:
+    rng, seen = np.random.default_rng(5), set[bool]()
+    assert not RowPool().indispensable(np.ones(3, bool)).any()
+    for _ in range(60):
+        pool, size = RowPool(), 8
+        for _ in range(4):
+            rhs = int(rng.integers(5, 20))
+            cell = np.sort(rng.choice(size, 4, replace=False))
+            pool.add(SparseCut(cell, np.minimum(rng.integers(1, 15, 4), rhs), rhs))
+        hidden = rng.random(size) < 0.9
+        needed = pool.indispensable(hidden)
+        for cell in np.flatnonzero(hidden).tolist():
+            without = hidden & (np.arange(size) != cell)
+            short = any(row.violation(without.astype(float)) > 0 for row in pool.rows if cell in row.cell)
+            assert needed[cell] == short
+            seen.add(bool(needed[cell]))
+    assert seen == {True, False}

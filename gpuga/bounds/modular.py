@@ -1,6 +1,7 @@
-"""HiTaS, the modular method: sub-tables without sub-totals, one after the other from the top down.
+"""HiTaS, the modular method (de Wolf 2002): sub-tables without sub-totals, one after the other from the top down.
 
-A sub-table is one family (a total with its parts) per axis: a plain table without hierarchies. What is suppressed in
+A sub-table is one family (a total with its parts) per axis: a plain table without hierarchies, protected as cheaply as
+the search of `exact` can within its share of the time, or of steps where time is not limited. What is suppressed in
 one is suppressed in all; in sub-tables below, a suppressed cell is protected like a primary (any movement will
 do), since a narrow interval above would carry down. When a later sub-table suppresses a cell of an earlier one, that
 one is protected again. Each sub-table has levels that hold inside it, which says little about the whole: the
@@ -10,15 +11,17 @@ audit judges the whole table at the end, and what falls short is repaired there.
 from __future__ import annotations
 
 from collections import deque
-from itertools import product
+from dataclasses import replace
+from itertools import islice, product
 
 import numpy as np
 
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search
 from gpuga.circuits.cover import Cover
-from gpuga.context import Context
-from gpuga.errors import Infeasible
-from gpuga.heuristics.hypercube import hypercube
+from gpuga.context import Clock, Context, Silent
+from gpuga.errors import Infeasible, OutOfTime
 from gpuga.problem.general import requirements_of
+from gpuga.problem.problem import problem_for
 from gpuga.protection import Found
 from gpuga.table.crossing import Crossing, Family, crossing_of
 from gpuga.table.grid import flat_dimension, grid_lines
@@ -27,21 +30,56 @@ from gpuga.table.table import Grid, Ints, Levels, Mask, Status, Table
 Node = tuple[Family, ...]
 """One family per axis."""
 
+SubTable = tuple[Node, Ints]
+"""Its families and its cells."""
+
 ROUNDS = 20
 """How often, on average, a sub-table may be protected again before the repair of the whole takes over."""
 
+LEAST_STEPS, MOST_STEPS, ALL_STEPS = 10, 150, 1_000
+"""Steps of the search in one sub-table (rounds of cuts, dives, some nodes of the tree), and in all of them: without a
+time limit it ends, too."""
+
+SHARE = 0.7
+"""Of a limited time, what the sub-tables may take; the rest is for the whole."""
+
 
 def modular(table: Table, context: Context) -> Found:
-    """A safe pattern by sub-tables, then repaired and cleaned up as a whole."""
+    """A safe pattern by sub-tables, then repaired as a whole, without what the whole can do without."""
     crossing = crossing_of(table, context.clock.expired)
-    start = table.forced.copy() if crossing is None else by_sub_tables(table, crossing, context)
+    several = crossing is not None and len(sub_tables(crossing)) > 1
+    if crossing is not None and several:
+        start: Mask | None = by_sub_tables(table, crossing, context)
+    else:
+        start = protected(table, MOST_STEPS, replace(context, clock=context.clock.part(SHARE)))
     cover = Cover(table, requirements_of(table, context.strict, context.clock), context, start)
     order = np.argsort(-cover.tasks.need, kind="stable").tolist()
-    cover.boost()
-    cover.by_boxes(order)
+    cover.presolve()
+    small = len(table) <= MOST_CELLS_TO_PROVE
+    if not small:  # programs find what is there already, and would take too long here
+        cover.by_boxes(order)
     cover.by_lp(order)
+    used = cover.suppressed.copy()
     cover.clean_up()
+    if small and several:
+        cover = _cheapest_part(cover, used, replace(context, clock=context.clock.part(SHARE)))
+        cover.inside(order)  # the circuits come along: the audit has little time left
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
+
+
+def _cheapest_part(cover: Cover, used: Mask, context: Context) -> Cover:
+    """The cheapest pattern found of the cells used so far (bool[n]) and of boxes for the same requirements.
+
+    Sub-tables know nothing of ways through several of them; boxes go such ways.
+    """
+    table, boxed = cover.table, Cover(cover.table, cover.tasks, replace(cover.context, first=None))
+    boxed.by_boxes(range(len(cover.tasks)))
+    status = np.where(used | boxed.suppressed, table.status, Status.FROZEN).astype(np.uint8)
+    start = replace(context, start=(cover.suppressed,))
+    found = protected(replace(table, status=status), MOST_STEPS, start)
+    if found is None or table.cost(found) >= table.cost(cover.suppressed):
+        return cover
+    return Cover(table, cover.tasks, cover.context, found)
 
 
 def by_sub_tables(table: Table, crossing: Crossing, context: Context) -> Mask:
@@ -51,15 +89,21 @@ def by_sub_tables(table: Table, crossing: Crossing, context: Context) -> Mask:
     for number, (_, cells) in enumerate(parts):
         for cell in cells.tolist():
             home.setdefault(cell, []).append(number)
-    suppressed = table.forced.copy()
+    suppressed, allowed, alone = table.forced.copy(), context.clock.part(SHARE), replace(context, start=())
     waiting, queued = deque(range(len(parts))), set(range(len(parts)))
     context.progress.stage("sub-tables", len(parts))
-    left = ROUNDS * len(parts)
-    while waiting and left and not context.clock.expired():
+    left, steps = ROUNDS * len(parts), min(MOST_STEPS, max(LEAST_STEPS, ALL_STEPS // max(1, len(parts))))
+    while waiting and left and not allowed.expired():
         left -= 1
+        clock = _share(parts, waiting, allowed)
         number = waiting.popleft()
         queued.discard(number)
-        new = _protected(table, crossing, *parts[number], suppressed, context)
+        cells, hidden = parts[number][1], suppressed[parts[number][1]]
+        new = cells[:0]
+        if hidden.any():
+            part = _table_of(table, crossing, parts[number], hidden)
+            found = protected(part, steps, replace(alone, clock=clock))
+            new = new if found is None else cells[found & ~hidden]
         suppressed[new] = True
         for again in sorted({other for cell in new.tolist() for other in home[cell]} - {number} - queued):
             waiting.append(again)
@@ -68,7 +112,12 @@ def by_sub_tables(table: Table, crossing: Crossing, context: Context) -> Mask:
     return suppressed
 
 
-def sub_tables(crossing: Crossing) -> list[tuple[Node, Ints]]:
+def _share(parts: list[SubTable], waiting: deque[int], allowed: Clock) -> Clock:
+    """The time of the first that waits: by its cells among those of all that wait."""
+    return allowed.part(len(parts[waiting[0]][1]) / sum(len(parts[number][1]) for number in waiting))
+
+
+def sub_tables(crossing: Crossing) -> list[SubTable]:
     """A family per axis and the cells of that sub-table, for all of them, those nearest to the grand total first."""
     depth = [axis.depth for axis in crossing.axes]
     nodes = product(*(sorted(axis.families) for axis in crossing.axes))
@@ -83,22 +132,25 @@ def sub_tables(crossing: Crossing) -> list[tuple[Node, Ints]]:
     return found
 
 
-def _protected(table: Table, crossing: Crossing, node: Node, cells: Ints, suppressed: Mask, context: Context) -> Ints:
-    """The cells that one sub-table suppresses in addition; none where it cannot be protected on its own."""
-    hidden = suppressed[cells]
-    if not hidden.any():
-        return np.zeros(0, np.int64)
-    sub = _table_of(table, crossing, node, cells, hidden)
+def protected(table: Table, steps: int, context: Context) -> Mask | None:
+    """The cheapest pattern (bool[n]) found in so many steps; None where there is none, or none in time."""
+    if len(table) > MOST_CELLS_TO_PROVE:
+        return None
     try:
-        found = hypercube(sub, context)
-    except Infeasible:
-        return np.zeros(0, np.int64)
-    return cells[found.suppressed & ~hidden]
+        problem = problem_for(table, context.strict, context.clock)
+        if problem.done:
+            return table.forced.copy()
+        search = Search(problem, replace(context, progress=Silent(), first=None))
+        for _ in islice(search.steps(), steps):
+            pass
+        return problem.pattern(search.best)
+    except (Infeasible, OutOfTime):
+        return None
 
 
-def _table_of(table: Table, crossing: Crossing, node: Node, cells: Ints, hidden: Mask) -> Table:
+def _table_of(table: Table, crossing: Crossing, one: SubTable, hidden: Mask) -> Table:
     """A sub-table as a table of its own; what is hidden already is sensitive, with at least one unit of level."""
-    dimensions, columns = [], []
+    (node, cells), dimensions, columns = one, [], []
     for axis, (total, parts) in enumerate(node):
         dimensions.append(flat_dimension(f"axis {axis + 1}", [str(code) for code in parts], str(total)))
         position = np.zeros(crossing.axes[axis].codes, np.int32)

@@ -1,0 +1,95 @@
+"""Sub-tables from the top down: each as cheap as the search can make it, the whole safe at the end."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpuga
+from gpuga.bounds import modular as module
+from gpuga.bounds.exact import exact
+from gpuga.bounds.modular import SubTable, by_sub_tables, modular, protected, sub_tables
+from gpuga.context import Clock, Context
+from gpuga.heuristics.hypercube import hypercube
+from gpuga.safety.audit import audit
+from gpuga.table.crossing import Crossing, crossing_of
+from gpuga.table.generate import smith3d
+from gpuga.table.table import Mask, Table
+
+
+def crossing_found(table: Table) -> Crossing:
+    crossing = crossing_of(table)
+    assert crossing is not None
+    return crossing
+
+
+def safe(table: Table, suppressed: Mask) -> bool:
+    return audit(table, suppressed, intervals=False).safe
+
+
+def test_every_line_lies_in_a_sub_table() -> None:
+    table = smith3d((9, 5, 4), 0.1, 0.1, 3, 1)
+    parts = [set(cells.tolist()) for _, cells in sub_tables(crossing_found(table))]
+    for line in range(len(table.lines)):
+        cells = set(table.lines.cell[table.lines.start[line] : table.lines.start[line + 1]].tolist())
+        assert any(cells <= part for part in parts)
+
+
+def test_sub_tables_with_holes_keep_only_equations_of_the_table() -> None:
+    table = gpuga.read_table(Path(__file__).parent.parent / "data" / "crossing_with_holes.jj")
+    found = gpuga.protect(table, "modular")
+    assert found.audit.safe
+    assert found.repaired == 0
+
+
+def test_a_table_without_sub_totals_is_one_sub_table_and_gets_its_optimum() -> None:
+    table = smith3d((6, 5, 4), 0.08, 0.1, 2)
+    best = exact(table, Context())
+    assert best.bound is not None
+    assert best.bound.lower_bound == table.cost(best.suppressed)
+    assert table.cost(modular(table, Context()).suppressed) == table.cost(best.suppressed)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_hierarchical_table_is_safe_and_cheaper_than_by_boxes(seed: int) -> None:
+    table = smith3d((9, 4, 4), 0.1, 0.1, seed, 1)
+    found = modular(table, Context())
+    assert safe(table, found.suppressed)
+    assert table.cost(found.suppressed) < table.cost(hypercube(table, Context()).suppressed)
+
+
+def test_every_sub_table_is_protected_when_the_queue_is_empty() -> None:
+    table = smith3d((9, 4, 4), 0.1, 0.1, 1, 1)
+    crossing = crossing_found(table)
+    suppressed = by_sub_tables(table, crossing, Context())
+    for one in sub_tables(crossing):
+        hidden = suppressed[one[1]]
+        if hidden.any():
+            part = module._table_of(table, crossing, one, hidden)
+            again = protected(part, 1, Context())
+            assert again is None or (again == hidden).all()
+
+
+def test_a_sub_table_that_cannot_be_protected_alone_is_left_to_the_whole() -> None:
+    table = smith3d((4, 4, 3), 0.1, 0.1, 2)
+    levels = replace(table.levels, upper=np.where(table.primary, 10**9, 0))
+    hopeless = replace(table, levels=levels, ub=np.minimum(table.ub, 10**8))
+    assert protected(hopeless, 5, Context()) is None
+    found = protected(table, 5, Context())
+    assert found is not None
+    assert safe(table, found)
+
+
+def test_time_is_shared_by_the_cells_that_wait() -> None:
+    parts: list[SubTable] = sub_tables(crossing_found(smith3d((9, 4, 4), 0.1, 0.1, 1, 1)))
+    sizes = [len(cells) for _, cells in parts]
+    assert len(set(sizes)) > 1
+    clock = Clock(1000.0)
+    for first in range(len(parts)):
+        waiting = deque(range(first, len(parts)))
+        share = module._share(parts, waiting, clock).seconds
+        assert share == pytest.approx(1000.0 * sizes[first] / sum(sizes[first:]), rel=0.01)
