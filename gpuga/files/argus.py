@@ -42,6 +42,7 @@ class Variable:
     kind: str = ""
     total: str = "Total"
     hierarchy: Path | None = None
+    sign: str | None = None  # what stands before the codes of the hierarchy, once a level
 
 
 @dataclass
@@ -111,6 +112,8 @@ def _describe(variable: Variable, tag: str, words: list[str], folder: Path) -> N
         variable.total = words[1]
     elif tag == "<HIERCODELIST>":
         variable.hierarchy = folder / re.split(r"[\\/]", words[1])[-1]
+    elif tag == "<HIERLEADSTRING>":
+        variable.sign = words[1]
     elif tag == "<HIERLEVELS>":
         raise InputError("a hierarchy by digits is not read: name an .hrc file with <HIERCODELIST>")
 

@@ -23,6 +23,12 @@ from gpuga.table.words import FIGURES
 LONGEST_LINE = 131_072
 """Longer lines go through the csv module, which refuses fields of more than so many characters."""
 
+BLOCK = 2**20
+"""Plain files are split in blocks of so many characters."""
+
+REPEATED = 8
+"""Entries of a column are shared where, in a block, each occurs so many times on average."""
+
 SEPARATORS = ",;\t|"
 LOOKED_AT = 50
 """So many lines are looked at where the header has more than one sign that may separate columns."""
@@ -77,8 +83,25 @@ def _split_plain(text: str, delimiter: str) -> tuple[list[str], list[list[str]]]
     even = np.array_equal(separators, np.arange(1, len(ends) + 1) * (width - 1))
     if not even or np.diff(ends, prepend=0).max() > LONGEST_LINE:
         return None
-    flat = text.replace("\n", delimiter).split(delimiter)
-    return flat[:width], [flat[width + at :: width] for at in range(width)]
+    first, _, rest = text.partition("\n")
+    return first.split(delimiter), _split_blocks(rest, delimiter, width)
+
+
+def _split_blocks(text: str, delimiter: str, width: int) -> list[list[str]]:
+    """The columns of plain rows, block by block: entries that repeat, such as codes, are kept once."""
+    columns: list[list[str]] = [[] for _ in range(width)]
+    known: list[dict[str, str]] = [{} for _ in range(width)]
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + BLOCK)
+        end = len(text) if end < 0 else end
+        flat = text[start:end].replace("\n", delimiter).split(delimiter)
+        for at, (column, seen) in enumerate(zip(columns, known, strict=True)):
+            entries = flat[at::width]
+            repeated = len(set(entries)) * REPEATED <= len(entries)
+            column.extend(map(seen.setdefault, entries, entries) if repeated else entries)
+        start = end + 1
+    return columns
 
 
 def _read_rows(text: str, path: Path, delimiter: str) -> tuple[list[str], list[list[str]]]:
@@ -173,6 +196,8 @@ def table_columns(table: Table) -> tuple[list[str], list[Sequence[str]]]:
     """The names and texts of the columns of a table: dimensions first."""
     if table.grid is None:
         raise InputError("a table without dimensions cannot be written as CSV: write it as .jj")
+    if table.linked:
+        raise InputError("linked tables cannot be written as one CSV: write them as .jj, or each as its own file")
     if table.groups:
         raise InputError("a table with groups cannot be written as CSV: write it as .jj")
     names = [d.name for d in table.grid.dimensions]

@@ -8,27 +8,30 @@ South
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.source import read_text
-from gpuga.table.columns import Hierarchy
 from gpuga.table.grid import MOST_DEPTH
+from gpuga.table.hierarchies import Hierarchy, dimension_of
 from gpuga.table.table import Dimension
 
 
-def read_hierarchy(path: str | Path, encoding: str | None = None) -> Hierarchy:
-    """The hierarchy in a file; `encoding` is that of text that is not UTF-8."""
+def read_hierarchy(path: str | Path, encoding: str | None = None, sign: str | None = None) -> Hierarchy:
+    """The hierarchy in a file; `encoding` is that of text that is not UTF-8, `sign` stands before a code once a level.
+
+    The sign is found out where it is not said; it may be a word.
+    """
     path = Path(path)
     lines = [(i, t.rstrip()) for i, t in enumerate(read_text(path, encoding).splitlines(), 1) if t.strip()]
-    sign = _leading_sign([text for _, text in lines])
+    sign = sign or _leading_sign([text for _, text in lines])
     codes: list[str] = []
     parents: list[str | None] = []
     above: list[str] = []  # the codes on the way from the total to the current line
     for number, text in lines:
-        code = text.lstrip(sign).strip()
-        depth = len(text) - len(text.lstrip(sign))
+        depth, code = _depth_and_code(text, sign)
         if not code:
             raise InputError("has no code", path=path, line=number)
         if depth > len(above):
@@ -47,9 +50,25 @@ def read_hierarchy(path: str | Path, encoding: str | None = None) -> Hierarchy:
     return Hierarchy(tuple(codes), tuple(parents), str(path), tuple(number for number, _ in lines))
 
 
-def read_dimension(path: str | Path, name: str, total: str) -> Dimension:
-    """The dimension that a file describes, below a total of that code."""
-    return read_hierarchy(path).dimension(name, total)
+def _depth_and_code(text: str, sign: str) -> tuple[int, str]:
+    depth = 0
+    while text.startswith(sign):
+        depth, text = depth + 1, text[len(sign) :]
+    return depth, text.strip()
+
+
+Files = str | Path | Sequence[str | Path]
+"""The file of a hierarchy, or those of several hierarchies of one dimension."""
+
+
+def files_of(given: Files) -> list[str | Path]:
+    """The files as a list."""
+    return [given] if isinstance(given, str | Path) else list(given)
+
+
+def read_dimension(files: Files, name: str, total: str) -> Dimension:
+    """The dimension that one or several files describe, below a total of that code."""
+    return dimension_of(name, [read_hierarchy(path) for path in files_of(files)], total)
 
 
 def _leading_sign(texts: list[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from gpuga.table.columns import MOST_ROWS, Reading, table_from_columns
 from gpuga.table.table import Table
 from gpuga.table.words import FIGURES
 
-MOST_FIELDS = 50_000_000
+MOST_FIELDS = 200_000_000
 """Rows times columns of a Parquet file, each of which becomes a text or number in memory."""
 
 
@@ -40,8 +40,30 @@ def read_arrow(path: Path) -> Any:
             _refuse_claims(opened.metadata, path)
             return opened.read()
     except (pyarrow.ArrowException, OSError, ValueError) as fault:
-        reason = printable(str(fault).splitlines()[0] if str(fault) else type(fault).__name__, 60)
-        raise InputError(f"is not a readable Parquet file ({reason})", path=path) from None
+        raise _unreadable(fault, path) from None
+
+
+def distinct_entries(path: Path, wanted: Callable[[str], bool]) -> tuple[int, dict[str, set[str]]]:
+    """The number of rows, and the distinct entries of the columns that are wanted; one column at a time."""
+    pyarrow, parquet = _pyarrow()
+    try:
+        with path.open("rb") as file:
+            opened = parquet.ParquetFile(file)
+            _refuse_claims(opened.metadata, path)
+            names = [name for name in opened.schema_arrow.names if wanted(name)]
+            found = {name: _distinct(opened.read(columns=[name]).column(0)) for name in names}
+            return opened.metadata.num_rows, found
+    except (pyarrow.ArrowException, OSError, ValueError) as fault:
+        raise _unreadable(fault, path) from None
+
+
+def _distinct(column: Any) -> set[str]:
+    return {str(entry) for entry in column.unique().to_pylist()}
+
+
+def _unreadable(fault: Exception, path: Path) -> InputError:
+    reason = printable(str(fault).splitlines()[0] if str(fault) else type(fault).__name__, 60)
+    return InputError(f"is not a readable Parquet file ({reason})", path=path)
 
 
 def _refuse_claims(metadata: Any, path: Path) -> None:
@@ -54,7 +76,7 @@ def _refuse_claims(metadata: Any, path: Path) -> None:
         )
         raise InputError(what, path=path)
     if (unpacked := sum(group.total_byte_size for group in groups)) > MOST_BYTES:
-        raise InputError(f"claims {unpacked} bytes, at most {MOST_BYTES} are possible", path=path)
+        raise InputError(f"would unpack to {unpacked} bytes; at most {MOST_BYTES} are possible", path=path)
 
 
 def parse_parquet(frame: Any, path: Path, reading: Reading, written: Written | None = None) -> Table:

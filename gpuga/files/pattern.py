@@ -2,7 +2,7 @@
 
 For a CSV or Parquet table: the same rows in the same order, blank where a figure could tell the value of
 a suppressed cell, with a column `suppression`; marginals that were added follow at the end. For a `.jj`
-table: `index,suppression`.
+table: `index,suppression`. A workbook holds what the CSV file would.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from gpuga.files.parquet import arrow_bytes, read_arrow
 from gpuga.files.read import CSV_SUFFIXES, Source
 from gpuga.files.source import read_text
 from gpuga.files.xlsx import SUFFIX as SHEET
-from gpuga.files.xlsx import read_sheet
+from gpuga.files.xlsx import check_workbooks, read_sheet, sheet_bytes
 from gpuga.table.exact import shown
 from gpuga.table.grid import keys
 from gpuga.table.table import Ints, Mask, Table
-from gpuga.table.words import FIGURES, MEMBERS
+from gpuga.table.words import FIGURES, MEMBERS, RULE
 
 WORDS = ("published", "primary", "secondary")
+NOT_IN_PATTERNS = ("suppression", MEMBERS, RULE)
+"""Columns of a table that its pattern leaves out, or has as its own."""
+
 INDEX_NAMES = ("index", "cell", "cell_number", "position")
 
 
@@ -41,9 +44,11 @@ def check_kind(source: Source, path: str | Path) -> None:
     """Say early that a table of one kind does not make a pattern of another."""
     suffix = Path(path).suffix.lower()
     if suffix == ".parquet" and source.frame is None:
-        raise InputError("the pattern of a table that is not Parquet is written as .csv", path=path)
-    if suffix not in ("", ".parquet", *CSV_SUFFIXES):
-        raise InputError(f"patterns are written as .csv or .parquet, not as {printable(suffix)}", path=path)
+        raise InputError("the pattern of a table that is not Parquet is written as .csv or .xlsx", path=path)
+    if suffix == SHEET:
+        check_workbooks()
+    if suffix not in ("", ".parquet", SHEET, *CSV_SUFFIXES):
+        raise InputError(f"patterns are written as .csv, .xlsx or .parquet, not as {printable(suffix)}", path=path)
 
 
 def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
@@ -57,12 +62,20 @@ def pattern_content(source: Source, suppressed: Mask, path: str | Path) -> Conte
     check_kind(source, path)
     if Path(path).suffix.lower() == ".parquet":
         return arrow_bytes(_arrow_pattern(source, words))
+    names, out, delimiter = _pattern_of_texts(source, words)
+    rows = zip(*out, words, strict=True)
+    if Path(path).suffix.lower() == SHEET:
+        return sheet_bytes([*names, "suppression"], rows, {*names} & {"value", "weight"})
+    return rows_text([*names, "suppression"], rows, delimiter)
+
+
+def _pattern_of_texts(source: Source, words: list[str]) -> tuple[list[str], list[list[str]], str]:
+    """Names and columns of a pattern besides its suppressions, and the delimiter of its source."""
     if source.path.suffix.lower() == ".jj":
-        return rows_text(["index", "suppression"], zip(jj_indices(source.text), words, strict=True))
+        return ["index"], [list(jj_indices(source.text))], ","
     header, columns, delimiter = _source_columns(source)
-    kept = [name for name in header if name not in ("suppression", MEMBERS)]
-    out = [_shown_column(source, name, columns[header.index(name)], words) for name in kept]
-    return rows_text([*kept, "suppression"], zip(*out, words, strict=True), delimiter)
+    kept = [name for name in header if name not in NOT_IN_PATTERNS]
+    return kept, [_shown_column(source, name, columns[header.index(name)], words) for name in kept], delimiter
 
 
 def _source_columns(source: Source) -> tuple[list[str], list[list[str]], str]:
@@ -97,7 +110,7 @@ def _arrow_pattern(source: Source, words: list[str]) -> Any:
     import pyarrow
 
     frame, given = source.frame, source.table.given
-    arrays, names = [], [n for n in frame.column_names if n not in ("suppression", MEMBERS)]
+    arrays, names = [], [n for n in frame.column_names if n not in NOT_IN_PATTERNS]
     extra = [_added_row(source.table, cell, words[cell]) for cell in range(given, len(words))]
     for name in names:
         column = frame.column(name).slice(0, given)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
@@ -56,13 +56,14 @@ class Wanted:
     """What a public file shows of suppressed cells besides that they are.
 
     `flag` marks each of them. `primary`, if not None, adds the columns OBS_STATUS and CONF_STATUS with that code for
-    primaries; secondaries get `secondary`, which tells the two apart unless it is the same. `intervals` by cell are
-    those that the attacker computes from the file itself: exact ones only.
+    primaries, or the code that `codes` has for the cell; secondaries get `secondary`, which tells the two apart unless
+    it is the same. `intervals` by cell are those that the attacker computes from the file itself: exact ones only.
     """
 
     flag: str = FLAG
     primary: str | None = None
     secondary: str = SECONDARY
+    codes: Mapping[int, str] = field(default_factory=dict)
     intervals: Mapping[int, Interval] | None = None
 
 
@@ -88,7 +89,7 @@ def public_content(source: Source, suppressed: Mask, path: str | Path, wanted: W
     if suffix == ".tab" and len(figures) > 2:
         raise InputError("a .tab file has values and flags only: take another format for more", path=path)
     if taken := [name for name in figures if name in names]:
-        what = f"a dimension called {taken[0]} leaves no name for the {taken[0]}s: rename it"
+        what = f"the dimension {taken[0]} has the name of a column of the public table: rename it"
         raise InputError(what, path=source.path)
     note_order(source.table, suppressed)
     names, columns = [*names, *figures], [*labels, *figures.values()]
@@ -119,12 +120,14 @@ def public_figures(table: Table, suppressed: Mask, wanted: Wanted) -> dict[str, 
         pairs = [_outward(wanted.intervals[cell], decimals) if h else ("", "") for cell, h in enumerate(hidden)]
         columns |= {"low": [low for low, _ in pairs], "high": [high for _, high in pairs]}
     if wanted.primary is not None:
-        primary = table.primary[:cells].tolist()
-        kinds = [
-            (wanted.primary if p else wanted.secondary) if h else FREE for h, p in zip(hidden, primary, strict=True)
-        ]
+        kinds = [_conf_status(table, cell, wanted) if h else FREE for cell, h in enumerate(hidden)]
         columns |= {"OBS_STATUS": [OBS_STATUS[h] for h in hidden], "CONF_STATUS": kinds}
     return columns
+
+
+def _conf_status(table: Table, cell: int, wanted: Wanted) -> str:
+    """The code of a suppressed cell."""
+    return wanted.codes.get(cell, wanted.primary or "") if table.primary[cell] else wanted.secondary
 
 
 def _outward(interval: Interval, decimals: int) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from gpuga.errors import InputError, printable
 from gpuga.files.argus import DIMENSION, TabTable, read_metadata, tab_table
 from gpuga.files.atomic import write_whole
 from gpuga.files.csv import CsvColumns, parse_columns, parse_csv, plain_figures, table_columns, write_csv
-from gpuga.files.hrc import read_hierarchy
+from gpuga.files.hrc import Files, files_of, read_hierarchy
 from gpuga.files.jj import parse_jj, write_jj
 from gpuga.files.notation import Written
 from gpuga.files.parquet import parse_parquet, read_arrow, write_parquet
@@ -20,8 +20,9 @@ from gpuga.files.source import check_regular, read_text
 from gpuga.files.wide import Long, long_text
 from gpuga.files.xlsx import read_sheet, sheet_bytes
 from gpuga.table.builders import frame_columns
-from gpuga.table.columns import Hierarchy, Reading, ReadingOptions, table_from_columns
+from gpuga.table.columns import Reading, ReadingOptions, table_from_columns
 from gpuga.table.groups import Column
+from gpuga.table.hierarchies import Hierarchy
 from gpuga.table.table import Table
 
 CSV_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -49,7 +50,7 @@ class Source:
         return replace(read, columns=[list(map(str, plain[name])) for name in read.header])
 
 
-Hierarchies = Mapping[str, str | Path | Hierarchy]
+Hierarchies = Mapping[str, Files | Sequence[Hierarchy]]
 
 
 class WrittenOptions(TypedDict, total=False):
@@ -68,13 +69,13 @@ class FileOptions(ReadingOptions, WrittenOptions, total=False):
 
 
 def read_table(path: str | Path, *, hierarchies: Hierarchies | None = None, **options: Unpack[FileOptions]) -> Table:
-    """The table in a file.
+    """The table in the file `path`: .csv, .xlsx, .parquet, .jj or .tab.
 
     `levels` (default 15 %) is the rule for sensitive cells without levels: `15%`, `5`, `max(1,10%)`;
-    `weights` is value, count, unit or log and replaces the file's; `hierarchies` gives `.hrc` files by
-    dimension; `total` is the code of totals, `totals` gives it by dimension; `ignore` names columns that are no
-    dimensions, `dimensions` columns that are although they look like reserved ones; `coincidences` lists, by
-    dimension, codes that are the sum of others by chance.
+    `weights` is value, count, unit or log and replaces the file's; `hierarchies` gives the `.hrc` file,
+    or a list of several, by dimension; `total` is the code of totals, `totals` gives it by dimension; `ignore`
+    names columns that are no dimensions, `dimensions` columns that are although they look like reserved ones;
+    `coincidences` lists, by dimension, codes that are the sum of others by chance.
 
     How the file is written is found out, and said in a warning where it is unusual: `encoding` (utf-8, cp1252),
     `separator` of columns, `decimal` (`point`, `comma`) and `thousands` (`space`, `point`, `apostrophe`, `comma`,
@@ -90,11 +91,14 @@ def read_source(path: str | Path, *, hierarchies: Hierarchies | None = None, **o
     form = _format(path)
     said: dict[str, Any] = dict(options)
     written = Written(**{name: said.pop(name) for name in WrittenOptions.__annotations__ if name in said})
-    trees = {
-        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree, written.encoding)
-        for name, tree in (hierarchies or {}).items()
-    }
+    trees = {name: _trees(given, written.encoding) for name, given in (hierarchies or {}).items()}
     return form.read(path, Reading.of(trees, said), written)  # type: ignore[arg-type]
+
+
+def _trees(given: Files | Sequence[Hierarchy], encoding: str | None) -> list[Hierarchy]:
+    """The hierarchies of one dimension, read where they are files."""
+    files = files_of(given)  # type: ignore[arg-type]
+    return [tree if isinstance(tree, Hierarchy) else read_hierarchy(tree, encoding) for tree in files]
 
 
 def plain_columns(path: Path, written: Written, dimensions: Sequence[str] = ()) -> Mapping[str, Column]:
@@ -151,7 +155,7 @@ def _read_tab(path: Path, reading: Reading, written: Written) -> Source:
     dimensions = metadata.of_kind(DIMENSION)
     totals = {one.name: one.total for one in dimensions} | dict(reading.totals)
     trees = {
-        one.name: read_hierarchy(one.hierarchy, written.encoding)
+        one.name: [read_hierarchy(one.hierarchy, written.encoding, one.sign)]
         for one in dimensions
         if one.hierarchy is not None and one.name not in reading.hierarchies
     }
@@ -224,7 +228,7 @@ FORMATS: dict[str, Format] = {
 
 
 def write_table(table: Table, path: str | Path) -> None:
-    """A table as a file of the kind that the suffix names."""
+    """Write a `table` to `path`, a file of the kind that its suffix names; it holds all values."""
     path = Path(path)
     _format(path).write(table, path)
 

@@ -31,6 +31,11 @@ def _openpyxl() -> Any:
     return openpyxl
 
 
+def check_workbooks() -> None:
+    """Say early that workbooks cannot be written here."""
+    _openpyxl()
+
+
 def read_sheet(path: Path, sheet: str | None = None) -> str:
     """The sheet of a workbook as CSV text, commas between columns; row n of the sheet is line n."""
     check_regular(path)
@@ -56,7 +61,7 @@ def _refuse_claims(path: Path) -> None:
     except (zipfile.BadZipFile, OSError):
         raise InputError("is not a readable workbook (not a zip archive)", path=path) from None
     if size > MOST_BYTES:
-        raise InputError(f"claims {size} bytes, at most {MOST_BYTES} are possible", path=path)
+        raise InputError(f"would unpack to {size} bytes; at most {MOST_BYTES} are possible", path=path)
 
 
 def _chosen(book: Any, sheet: str | None, path: Path) -> Any:

@@ -1,38 +1,43 @@
-"""Tables built in memory: from arrays, from frames (pandas, polars, Arrow), from tables that share cells."""
+"""Tables built in memory: from arrays and from frames (pandas, polars, Arrow)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import lcm
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpuga.errors import InputError, MissingExtra
-from gpuga.table.columns import FigureOptions, Hierarchy, Reading, ReadingOptions, table_from_columns
-from gpuga.table.grid import csr_lines
+from gpuga.table.columns import FigureOptions, Reading, ReadingOptions, table_from_columns
 from gpuga.table.groups import Column
-from gpuga.table.table import Ints, Levels, Lines, Status, Table
+from gpuga.table.hierarchies import Hierarchy
+from gpuga.table.table import Table
+
+Parents = Mapping[str, str | None]
+"""A hierarchy: each code's parent, None directly below the total."""
 
 
 def table_from_frame(
     frame: Any,
     *,
-    hierarchies: Mapping[str, Mapping[str, str | None]] | None = None,
+    hierarchies: Mapping[str, Parents | Sequence[Parents]] | None = None,
     name: str = "table",
     **options: Unpack[ReadingOptions],
 ) -> Table:
-    """A table from a pandas, polars or Arrow frame, or a mapping of columns; columns as in a long CSV.
+    """A table from a pandas, polars or Arrow `frame`, or a mapping of columns; columns as in a long CSV.
 
-    `hierarchies` gives, per dimension, each code's parent (None: directly below the total). Integer and
-    decimal columns are taken exactly; a float stands for the shortest decimal that reads back as it. All other
-    options are those of `gpuga.read_table`.
+    `name` is what the table is called in messages. `hierarchies` gives, per dimension, each code's parent (None:
+    directly below the total), or a list of several such mappings, where several hierarchies break the codes down.
+    Integer and decimal columns are taken exactly; a float stands for the shortest decimal that reads back as it. All
+    other options are those of `gpuga.read_table`.
     """
     trees = {
-        dimension: Hierarchy(tuple(parents), tuple(parents.values()))
-        for dimension, parents in (hierarchies or {}).items()
+        dimension: [
+            Hierarchy(tuple(parents), tuple(parents.values()))
+            for parents in ([given] if isinstance(given, Mapping) else given)
+        ]
+        for dimension, given in (hierarchies or {}).items()
     }
     reading = Reading.of(trees, options)
     columns = frame_columns(frame)
@@ -71,8 +76,19 @@ def _arrow_column(column: Any) -> Column:
     if column.null_count == 0 and kind.startswith(("int", "uint", "float", "double")):
         numbers: NDArray[Any] = column.to_numpy()
         return numbers
+    if kind in ("string", "large_string"):
+        return _shared_texts(column)
     plain: list[object] = (column.cast("string") if kind.startswith("decimal") else column).to_pylist()
     return plain
+
+
+def _shared_texts(column: Any) -> list[object]:
+    """The texts of an Arrow column; those that repeat, such as codes, are kept once."""
+    coded = column.combine_chunks().dictionary_encode()
+    texts = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
+    number = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+    shared: list[object] = texts[number].tolist()
+    return shared
 
 
 def _arrow_table(frame: Any) -> Any:
@@ -94,11 +110,13 @@ def table_from_array(
     name: str = "table",
     **options: Unpack[FigureOptions],
 ) -> Table:
-    """A table from a k-dimensional array, in row-major order.
+    """A table from a k-dimensional array of `values`, in row-major order.
 
     With `margins`, the last place along every axis is the total and is checked; otherwise totals are
-    added. `sensitive` (bool, same shape) marks the primaries; `codes` names the places along each axis,
-    totals not included. `levels`, `weights` and `coincidences` are those of `gpuga.read_table`.
+    added. `sensitive` (bool, same shape) marks the primaries, `contributors` (same shape) says how many stand
+    behind each cell. `names` are those of the dimensions, `codes` those of the places along each axis, totals not
+    included, `name` that of the table in messages. The options `levels`, `weights` and `coincidences` are
+    those of `gpuga.read_table`.
     """
     array = np.asarray(values)
     if array.ndim == 0 or array.size == 0:
@@ -126,97 +144,3 @@ def _same_shape(extra: ArrayLike, array: NDArray[Any], what: str) -> NDArray[Any
     if extra.shape != array.shape:
         raise InputError(f"has shape {extra.shape}, the values have {array.shape}", field=what)
     return extra.ravel()
-
-
-@dataclass(frozen=True, eq=False)
-class Linked:
-    """Tables joined where they share cells; `position[t][i]` is where cell `i` of table `t` went."""
-
-    table: Table
-    position: tuple[Ints, ...]
-
-
-def link(tables: Sequence[Table], name: str = "linked") -> Linked:
-    """One table from several: cells with the same codes (totals left out) are the same cell.
-
-    So a table by region and activity and one by region and size share their regional totals. Shared
-    cells must agree in value; the stricter status and bounds and the larger levels hold.
-    """
-    units = lcm(*(t.scale for t in tables)), lcm(*(t.weight_scale for t in tables))
-    tables = [t.in_units(*units) for t in tables]
-    number: dict[tuple[tuple[str, str], ...], int] = {}
-    position = tuple(np.array([number.setdefault(key, len(number)) for key in _cell_keys(t)], np.int64) for t in tables)
-    count = len(number)
-    flat = np.concatenate(position)
-    value = _shared(flat, count, [t.value for t in tables], np.maximum, np.iinfo(np.int64).min)
-    for table, where in zip(tables, position, strict=True):
-        if (differs := np.flatnonzero(value[where] != table.value)).size:
-            raise InputError(f"{table.label(int(differs[0]))} has different values in the linked tables")
-    status = _merged_status(tables, position, count)
-    level = [
-        _shared(flat, count, [vars(t.levels)[kind] for t in tables], np.maximum, 0)
-        for kind in ("lower", "upper", "sliding")
-    ]
-    table = Table.build(
-        value,
-        _joined_lines(tables, position),
-        status=status,
-        weight=_shared(flat, count, [t.weight for t in tables], np.maximum, 0),
-        lb=_shared(flat, count, [t.lb for t in tables], np.maximum, np.iinfo(np.int64).min),
-        ub=_shared(flat, count, [t.ub for t in tables], np.minimum, np.iinfo(np.int64).max),
-        levels=Levels(*level),
-        scale=tables[0].scale,
-        weight_scale=tables[0].weight_scale,
-        name=name,
-        whole_levels=_whole_levels(tables),
-    )
-    return Linked(table, position)
-
-
-def _whole_levels(tables: Sequence[Table]) -> bool | None:
-    """Whether the levels that the tables' sources give are whole; None where some table leaves that open."""
-    if any(t.whole_levels is False for t in tables):
-        return False
-    return None if any(t.whole_levels is None for t in tables) else True
-
-
-def _cell_keys(table: Table) -> list[tuple[tuple[str, str], ...]]:
-    """What a cell is in every table: its codes, totals left out."""
-    if table.grid is None:
-        raise InputError("only tables with dimensions can be linked")
-    dimensions = table.grid.dimensions
-    return [
-        tuple(sorted((d.name, d.codes[c]) for d, c in zip(dimensions, row, strict=True) if c != d.root))
-        for row in table.grid.coordinate.tolist()
-    ]
-
-
-def _shared(flat: Ints, count: int, columns: Sequence[Ints], merge: np.ufunc, start: int) -> Ints:
-    merged = np.full(count, start, np.int64)
-    merge.at(merged, flat, np.concatenate(columns))
-    return merged
-
-
-def _merged_status(tables: Sequence[Table], position: Sequence[Ints], count: int) -> NDArray[np.uint8]:
-    """Sensitive in one table is sensitive; suppressed before stays so; frozen holds unless it contradicts."""
-    having = {kind: np.zeros(count, bool) for kind in Status}
-    for table, where in zip(tables, position, strict=True):
-        for kind, mask in having.items():
-            mask[where[table.status == kind]] = True
-    hidden = having[Status.SENSITIVE] | having[Status.SUPPRESSED]
-    if (clash := np.flatnonzero(hidden & having[Status.FROZEN])).size:
-        raise InputError(f"cell {int(clash[0])} must be published in one linked table and suppressed in another")
-    status = np.where(having[Status.FROZEN], Status.FROZEN, Status.SUPPRESSIBLE)
-    status = np.where(having[Status.SUPPRESSED], Status.SUPPRESSED, status)
-    return np.where(having[Status.SENSITIVE], Status.SENSITIVE, status).astype(np.uint8)
-
-
-def _joined_lines(tables: Sequence[Table], position: Sequence[Ints]) -> Lines:
-    line, offset = [], 0
-    for table in tables:
-        line.append(table.lines.line_of_entry.astype(np.int64) + offset)
-        offset += len(table.lines)
-    cell = [where[t.lines.cell] for t, where in zip(tables, position, strict=True)]
-    coef = [t.lines.coef for t in tables]
-    rhs = np.concatenate([t.lines.rhs for t in tables])
-    return csr_lines(offset, np.concatenate(line), np.concatenate(cell), np.concatenate(coef), rhs)

@@ -10,7 +10,7 @@ entry in the column `members` are groups, not cells.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypedDict
 
@@ -19,42 +19,21 @@ from numpy.typing import NDArray
 
 from gpuga.errors import InputError, printable
 from gpuga.table.exact import Decimals, decimals, is_missing
-from gpuga.table.grid import Added, add_marginals, dimension_from_parents, duplicates
+from gpuga.table.grid import Added, add_marginals, duplicates
 from gpuga.table.groups import LEVELS, Column, first_group, read_groups
 from gpuga.table.headers import dimension_names, plain_entries, value_column
+from gpuga.table.hierarchies import Hierarchy, as_deep_as_the_table, dimension_of, refuse_holes
 from gpuga.table.levels import DEFAULT_RULE, parse_rule, refuse_frozen_sensitive, refuse_negative_level
 from gpuga.table.table import INFINITE, LARGEST, LETTERS, Dimension, Grid, Ints, Levels, Status, Table
 from gpuga.table.undeclared import refuse_undeclared_sums, warn_without_primaries
 from gpuga.table.weights import weigh
 from gpuga.table.words import FIGURES, MEMBERS
 
-MOST_ROWS = 10_000_000
+MOST_ROWS = 20_000_000
 """Tables with more rows are refused, by their claims where a file makes any: they do not fit into ordinary memory."""
 
 _STATUS = LETTERS | {"": Status.SUPPRESSIBLE}
 _SENSITIVE = {"0": False, "": False, "false": False, "1": True, "true": True}
-
-
-@dataclass(frozen=True)
-class Hierarchy:
-    """The codes of a dimension below its total, each with its parent (None: the total itself)."""
-
-    codes: tuple[str, ...]
-    parents: tuple[str | None, ...]
-    path: str | None = None
-    lines: tuple[int, ...] = ()
-
-    def dimension(self, name: str, total: str) -> Dimension:
-        """The dimension of these codes below a total of that code."""
-        if total in self.codes:
-            what = f"code {printable(total)!r} is the total itself: a cycle"
-            raise InputError(what, path=self.path, line=self.line(self.codes.index(total)), field=name)
-        parents = [total if parent is None else parent for parent in self.parents]
-        return dimension_from_parents(name, [*self.codes, total], [*parents, None])
-
-    def line(self, position: int) -> int | None:
-        """Where a code stands in its file."""
-        return self.lines[position] if self.lines else None
 
 
 class FigureOptions(TypedDict, total=False):
@@ -72,6 +51,8 @@ class ReadingOptions(FigureOptions, total=False):
     totals: Mapping[str, str] | None
     ignore: Sequence[str]
     dimensions: Sequence[str]
+    common: Mapping[str, Sequence[Hierarchy]]
+    aliases: Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -80,23 +61,36 @@ class Reading:
 
     `levels` is the rule for sensitive cells without levels (`15%`, `5`, `max(1,10%)`; 15 % if it is None), `weights`
     one of value, count, unit and log, which replaces the weights of the source. `total` is the code of totals, `totals`
-    gives it by dimension where it differs; `dimensions` and `ignore` name columns that are and that are no dimensions,
-    whatever they look like; `coincidences` are codes, by dimension, whose values are the sum of others by chance.
+    gives it by dimension where it differs; `hierarchies` are one or several per dimension; `dimensions` and `ignore`
+    name columns that are and that are no dimensions, whatever they look like; `coincidences` are codes, by
+    dimension, whose values are the sum of others by chance.
+
+    A table among others may lack dimensions of which `common` has the hierarchies, and its codes may be called
+    otherwise there: `aliases` gives, by dimension, what these call a code of the table.
     """
 
     levels: str | None = None
     weights: str | None = None
     total: str = "Total"
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    hierarchies: Mapping[str, Sequence[Hierarchy]] = field(default_factory=dict)
     ignore: Sequence[str] = ()
     dimensions: Sequence[str] = ()
     totals: Mapping[str, str] = field(default_factory=dict)
     coincidences: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    common: Mapping[str, Sequence[Hierarchy]] = field(default_factory=dict)
+    aliases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, hierarchies: Mapping[str, Hierarchy], options: ReadingOptions) -> Reading:
+    def of(cls, hierarchies: Mapping[str, Sequence[Hierarchy]], options: ReadingOptions) -> Reading:
         """From options by name; None stands for what is usual."""
         return cls(hierarchies=hierarchies, **{name: said for name, said in options.items() if said is not None})  # type: ignore[arg-type]
+
+    def hierarchies_of(self, dimension: str, used: Iterable[str]) -> list[Hierarchy]:
+        """The hierarchies of one dimension, with the names that its codes have in the table."""
+        alias = self.aliases.get(dimension, {})
+        own = {alias[code]: code for code in used if code in alias}
+        given = self.hierarchies.get(dimension) or self.common.get(dimension, ())
+        return [hierarchy.renamed(own) for hierarchy in given]
 
     def total_of(self, dimension: str) -> str:
         """The code of the total of one dimension."""
@@ -128,6 +122,7 @@ def _table_of_cells(columns: Mapping[str, Column], reading: Reading, name: str) 
     given = _checked_sum(figures["value"].scaled(digits), "value")
     refuse_undeclared_sums(Grid(added.grid.dimensions, added.grid.coordinate[:rows]), given, reading.coincidences)
     value = added.sums(given)
+    refuse_holes(added.grid, added.lines, value)
     status = _status(columns, rows, len(value))
     levels = _levels(figures, status, value, digits, reading.levels)
     status = _freeze_zeros(status, value, levels)
@@ -197,8 +192,8 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
     if "" in position:
         raise InputError("is blank", field=name, cell=int(np.argmax(code == position[""])))
     total = reading.total_of(name)
-    if (hierarchy := reading.hierarchies.get(name)) is not None:
-        dimension = _by_hierarchy(name, position, hierarchy, total)
+    if hierarchies := reading.hierarchies_of(name, position):
+        dimension = dimension_of(name, as_deep_as_the_table(name, hierarchies, position), total)
         place = {c: i for i, c in enumerate(dimension.codes)}
         moved = np.array([place.get(c, -1) for c in position], np.int32)[code]
         if (moved < 0).any():
@@ -212,17 +207,6 @@ def _dimension(name: str, labels: Column, reading: Reading) -> tuple[Dimension, 
     parent = np.full(len(codes), root, np.int32)
     parent[root] = -1
     return Dimension(name, tuple(codes), parent), code
-
-
-def _by_hierarchy(name: str, used: Mapping[str, int], hierarchy: Hierarchy, total: str) -> Dimension:
-    """The hierarchical dimension, once every code without parts is known to be in the table."""
-    dimension = hierarchy.dimension(name, total)
-    inner = set(hierarchy.parents)
-    for i, code in enumerate(hierarchy.codes):
-        if code not in used and code not in inner:
-            what = f"code {printable(code)!r} is not in the table"
-            raise InputError(what, path=hierarchy.path, line=hierarchy.line(i), field=name)
-    return dimension
 
 
 def _checked_sum(figures: Ints, field: str) -> Ints:

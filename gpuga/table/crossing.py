@@ -127,17 +127,20 @@ def _fits(crossing: Crossing) -> bool:
 
 
 def _labelled(table: Table) -> Crossing | None:
-    if table.grid is None:
+    if table.grid is None or table.linked:
         return None
     return Crossing(tuple(_axis_of(d) for d in table.grid.dimensions), table.grid.coordinate)
 
 
 def _axis_of(dimension: Dimension) -> Axis:
-    parts: dict[int, list[int]] = {}
-    for code, parent in enumerate(dimension.parent.tolist()):
-        if parent >= 0:
-            parts.setdefault(parent, []).append(code)
-    return Axis(len(dimension.codes), tuple((total, tuple(family)) for total, family in parts.items()))
+    families: list[Family] = []
+    for tree in dimension.breakdowns:
+        parts: dict[int, list[int]] = {}
+        for code, parent in enumerate(tree.tolist()):
+            if parent >= 0:
+                parts.setdefault(parent, []).append(code)
+        families += [(total, tuple(family)) for total, family in parts.items()]
+    return Axis(len(dimension.codes), tuple(families))
 
 
 def _plane(table: Table) -> Crossing | None:
@@ -238,7 +241,10 @@ class _Kinds:
 
 
 def _kinds_of_lines(lines: Lines, cell_start: Ints, cell_line: NDArray[np.int32]) -> _Kinds | None:
-    """Lines told apart by squares; None where too many kinds are left. Kinds that never span one are one kind."""
+    """The kind of every line; None where there are too many kinds.
+
+    Two kinds are of different dimensions if their lines span squares where they cross; those that never do are one.
+    """
     web = Incidence(lines.start, _ascending(lines), cell_start, cell_line)
     group = np.arange(len(lines), dtype=np.int64)
     join_parallels(web, group)

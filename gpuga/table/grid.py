@@ -6,7 +6,7 @@ zero. Everything here is vectorised over cells; a 100x100x100 table takes about 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,8 +73,8 @@ def grid_lines(grid: Grid) -> Lines:
     """
     line, cell, coef = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     count = 0
-    for axis in range(len(grid.dimensions)):
-        part, part_line, total, total_line, added = _lines_along(grid, axis)
+    for axis, parent in _breakdowns(grid):
+        part, part_line, total, total_line, added = _lines_along(grid, axis, parent)
         line += [part_line + count, total_line + count]
         cell += [part, total]
         coef += [np.ones(len(part), np.int64), np.full(len(total), -1, np.int64)]
@@ -91,13 +91,22 @@ def csr_lines(count: int, line: Ints, cell: Ints, coef: Ints, rhs: Ints | None =
     return Lines(start, cell[order].astype(np.int32), coef[order], zero if rhs is None else rhs)
 
 
-def _lines_along(grid: Grid, axis: int) -> tuple[Ints, Ints, Ints, Ints, int]:
-    """Parts and totals of the lines along one dimension, each with its line, and the number of lines."""
-    dimension, codes = grid.dimensions[axis], grid.coordinate[:, axis]
-    part = np.flatnonzero(dimension.parent[codes] >= 0)
-    total = np.flatnonzero(~dimension.is_leaf[codes])
+def _breakdowns(grid: Grid) -> Iterator[tuple[int, NDArray[np.int32]]]:
+    """Every hierarchy of every dimension: the axis, and the parents of its codes."""
+    for axis, dimension in enumerate(grid.dimensions):
+        for parent in dimension.breakdowns:
+            yield axis, parent
+
+
+def _lines_along(grid: Grid, axis: int, parent: NDArray[np.int32]) -> tuple[Ints, Ints, Ints, Ints, int]:
+    """Parts and totals of the lines of one hierarchy, each with its line, and the number of lines."""
+    codes = grid.coordinate[:, axis]
+    broken_down = np.zeros(len(parent), bool)
+    broken_down[parent[parent >= 0]] = True
+    part = np.flatnonzero(parent[codes] >= 0)
+    total = np.flatnonzero(broken_down[codes])
     through = grid.coordinate[np.concatenate([part, total])]
-    through[: len(part), axis] = dimension.parent[codes[part]]
+    through[: len(part), axis] = parent[codes[part]]
     _, position = np.unique(keys(through, grid.shape), return_inverse=True)
     of_part, of_total = position[: len(part)], position[len(part) :]
     has_parts = np.zeros(int(position.max(initial=-1)) + 1, bool)
@@ -136,12 +145,13 @@ def add_marginals(grid: Grid) -> Added:
         _refuse_explosion(grid, MOST_PLACES)
     for axis, dimension in enumerate(grid.dimensions):
         for depth in range(int(dimension.depth.max(initial=0)), 0, -1):
-            depths = dimension.depth[coordinate[:, axis]]
-            above = coordinate[depths == depth]
-            above[:, axis] = dimension.parent[above[:, axis]]
-            new = _not_among(above, coordinate[depths == depth - 1], grid.shape)
-            _refuse_explosion(grid, len(coordinate) + len(new))
-            coordinate = np.concatenate([coordinate, new])
+            for parent in dimension.breakdowns:
+                codes = coordinate[:, axis]
+                above = coordinate[(dimension.depth[codes] == depth) & (parent[codes] >= 0)]
+                above[:, axis] = parent[above[:, axis]]
+                new = _not_among(above, coordinate[dimension.depth[codes] < depth], grid.shape)
+                _refuse_explosion(grid, len(coordinate) + len(new))
+                coordinate = np.concatenate([coordinate, new])
     closed = Grid(grid.dimensions, coordinate)
     lines = grid_lines(closed)
     return Added(closed, lines, len(grid.coordinate), _rounds(closed, lines, len(grid.coordinate)))

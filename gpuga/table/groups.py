@@ -49,6 +49,7 @@ def with_groups(table: Table, members: Sequence[Sequence[int]], levels: Levels) 
         name=table.name,
         given=table.given,
         groups=count,
+        linked=table.linked,
         whole_levels=None if table.whole_levels is None else table.whole_levels and whole,
     )
 

@@ -108,32 +108,44 @@ class Levels:
 
 @dataclass(frozen=True, eq=False)
 class Dimension:
-    """One dimension: its codes and, for each, the position of its parent (-1 for the one total)."""
+    """One dimension: its codes and, for each, the position of its parent (-1 for the one total).
+
+    Where several hierarchies break its codes down, `trees` has the parents in each of them (-1: the code is no part
+    there), and `parent` is the one in the first hierarchy that has any.
+    """
 
     name: str
     codes: tuple[str, ...]
     parent: NDArray[np.int32]
+    trees: tuple[NDArray[np.int32], ...] = ()
 
     @cached_property
     def root(self) -> int:
         """The position of the total."""
         return int(np.flatnonzero(self.parent < 0)[0])
 
+    @property
+    def breakdowns(self) -> tuple[NDArray[np.int32], ...]:
+        """The parents of the codes in every hierarchy (int32[codes] each)."""
+        return self.trees or (self.parent,)
+
     @cached_property
     def depth(self) -> NDArray[np.int32]:
-        """Steps from each code up to the total (int32[codes])."""
+        """Steps from each code up to the total, by the longest way (int32[codes])."""
         depth = np.zeros(len(self.codes), np.int32)
-        at = self.parent.copy()
-        while (climbing := at >= 0).any():
-            depth[climbing] += 1
-            at = np.where(climbing, self.parent[np.maximum(at, 0)], -1).astype(np.int32)
-        return depth
+        while True:
+            steps = [np.where(tree >= 0, depth[np.maximum(tree, 0)] + 1, 0) for tree in self.breakdowns]
+            longest = np.maximum.reduce(steps).astype(np.int32)
+            if (longest == depth).all():
+                return depth
+            depth = longest
 
     @cached_property
     def is_leaf(self) -> Mask:
         """Whether a code has no parts (bool[codes])."""
         leaf = np.ones(len(self.codes), bool)
-        leaf[self.parent[self.parent >= 0]] = False
+        for tree in self.breakdowns:
+            leaf[tree[tree >= 0]] = False
         return leaf
 
 
@@ -180,6 +192,7 @@ class TableOptions(TypedDict, total=False):
     name: str
     given: int
     groups: int
+    linked: bool
     whole_levels: bool | None
 
 
@@ -201,6 +214,7 @@ class Table:
     name: str = "table"
     given: int = field(default=-1)  # how many cells stood in the source, in its order; added marginals follow
     groups: int = 0  # how many of the last cells are groups: sums that are never published and lie outside the grid
+    linked: bool = False  # several tables in one: the equations are theirs, not all those of the grid
     whole_levels: bool | None = None  # whether the levels that the source gives are whole; None: judge by all levels
 
     @classmethod

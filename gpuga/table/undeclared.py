@@ -13,13 +13,14 @@ from gpuga.table.table import Dimension, Grid, Ints, Table
 from gpuga.table.words import named_like_a_total
 
 MOST_NAMED = 4
+NOTHING_SENSITIVE = "no cell of this table is sensitive"
 
 
 def warn_without_primaries(table: Table) -> Table:
     """The table itself; a table in which nothing is sensitive is probably not marked as it should be."""
     if not len(table.sensitive):
         warnings.warn(
-            "no cell of this table is sensitive, so nothing will be protected: are its sensitive cells marked "
+            f"{NOTHING_SENSITIVE}, so nothing will be protected: are its sensitive cells marked "
             "(status u, or sensitive 1)?",
             Alarm,
             stacklevel=2,
@@ -47,11 +48,11 @@ def _refusal(found: Sequence[Sum], grid: Grid) -> InputError:
     dimension, code = _shown(first)
     option = f"--total {dimension}={code}" if first.of_all else f"--hierarchy {dimension}=FILE.hrc"
     others = [" of ".join(reversed(_shown(s))) for s in found[1:]]
-    more = f" (so it is with {_listed(others)})" if others else ""
+    more = f" (likewise {_listed(others)})" if others else ""
     axis = grid.dimensions.index(first.dimension)
     return InputError(
         f"code {code!r} of dimension {dimension!r} {_what(first)} throughout the table{more}: "
-        f"declare it with {option}, or, if that is mere chance, say --coincidence {dimension}={code}",
+        f"declare it with {option}, or, if they are equal by chance, use --coincidence {dimension}={code}",
         field=first.dimension.name,
         cell=int(np.argmax(grid.coordinate[:, axis] == first.code)),
     )

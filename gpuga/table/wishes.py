@@ -33,6 +33,11 @@ def wished(table: Table, keep: Sequence[Wish] = (), keep_totals: int | None = No
     return kept
 
 
+def named_dimensions(wish: Wish) -> set[str]:
+    """The dimensions that a wish names."""
+    return set(dict(_pairs(wish)) if isinstance(wish, str) else wish)
+
+
 def with_kept(table: Table, kept: Sequence[Kept]) -> Table:
     """The table in which the cells of all wishes must be published."""
     status = table.status.copy()

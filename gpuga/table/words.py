@@ -9,8 +9,11 @@ FIGURES = ("value", "weight", "lower", "upper", "sliding", "lb", "ub", "contribu
 """Columns that can tell a cell's value; blank in published patterns where a cell is suppressed."""
 
 MARKS = ("status", "sensitive", "suppression")
+RULE, BETWEEN_RULES = "rule", " and "
+"""The column of the rules that made a cell sensitive, and what stands between them."""
+
 MEMBERS = "members"
-RESERVED = (*FIGURES, *MARKS, MEMBERS)
+RESERVED = (*FIGURES, *MARKS, RULE, MEMBERS)
 
 _FIGURE_WORDS = {
     "value": """val vals wert werte valeur valeurs valor valores waarde waarden valore valori varde betrag betraege

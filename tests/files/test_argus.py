@@ -211,3 +211,14 @@ def test_records_with_metadata_are_tabulated(rda: str, asc: str, encoding: str, 
     lines = (tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()
     assert lines[1].startswith("Nord,15,s")
     assert lines[2].startswith("Süd,120,u")
+
+
+def test_the_leading_string_of_the_metadata_shows_depth_in_the_hierarchy(folder: Path) -> None:
+    before = read_table(folder / "t.tab")
+    (folder / "t.rda").write_text(RDA.replace('<HIERLEADSTRING> "@"', '<HIERLEADSTRING> "xx"'))
+    (folder / "region.hrc").write_text("North\nxxCoast\nxxHills\nSouth\n")
+    after = read_table(folder / "t.tab")
+    assert after.grid is not None
+    assert before.grid is not None
+    assert after.grid.dimensions[0].codes == before.grid.dimensions[0].codes
+    assert after.grid.dimensions[0].parent.tolist() == before.grid.dimensions[0].parent.tolist()

@@ -11,7 +11,8 @@ from gpuga.cli.main import run
 from gpuga.errors import InputError
 from gpuga.files.read import read_table, write_table
 from gpuga.table import INFINITE
-from gpuga.table.builders import link, table_from_frame
+from gpuga.table.builders import table_from_frame
+from gpuga.table.links import link
 
 DATA = Path(__file__).parents[1] / "data"
 JJ = "0\n3\n0 5 5 u 0 {ub} 1 1 0\n1 7 7 s {lb} 100 0 0 0\n2 12 12 s 0 100 0 0 0\n1\n0 3 : 2 (-1) 0 (1) 1 (1)\n"

@@ -128,3 +128,13 @@ def test_rows_are_written_with_quotes_where_they_are_needed() -> None:
     assert text == 'n,t\n1,x;y\n2,"a,b"\n3,"say ""a"""\n4,"two\nlines"\n5,"two\rlines"\n6,\n'
     assert rows_text(["n", "t"], rows[:2], ";") == 'n;t\n1;"x;y"\n2;a,b\n'
     assert rows_text(["n"], []) == "n\n"
+
+
+def test_entries_that_repeat_are_kept_once_and_others_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpuga.files.csv.BLOCK", 100)
+    rows = [f"{'ab'[at % 2]},{at}" for at in range(100)]
+    read = parse_columns("\n".join(["r,value", *rows]) + "\n", tmp_path / "t.csv")
+    assert read.columns == [["a", "b"] * 50, [str(at) for at in range(100)]]
+    assert len({id(entry) for entry in read.columns[0]}) == 2

@@ -347,7 +347,7 @@ def test_a_parquet_file_may_claim_as_much_as_fits(tmp_path: Path, monkeypatch: p
             patched.setattr(parquet, name, most)
             assert parquet.read_arrow(tmp_path / "t.parquet").num_rows == 2
             patched.setattr(parquet, name, most - 1)
-            with pytest.raises(InputError, match="claims"):
+            with pytest.raises(InputError, match=r"claims|would unpack"):
                 parquet.read_arrow(tmp_path / "t.parquet")
 
 

@@ -103,7 +103,7 @@ def test_what_needs_packages_that_are_not_there_says_how_to_install_them(
     [
         ("p.parquet", "the pattern of a table that is not Parquet is written as .csv"),
         ("p.PARQUET", "the pattern of a table that is not Parquet is written as .csv"),
-        ("p.xlsx", r"not as \.xlsx"),
+        ("p.ods", r"not as \.ods"),
         ("p.jj", r"not as \.jj"),
     ],
 )
@@ -117,8 +117,17 @@ def test_a_pattern_of_another_kind_is_refused_early_and_nothing_is_written(
     with pytest.raises(InputError, match=says):
         write_pattern(source, source.table.forced, tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
-    for good in ("p.csv", "p.tsv", "p.TXT", "p"):
+    for good in ("p.csv", "p.tsv", "p.TXT", "p", "p.xlsx"):
         check_kind(source, good)
+
+
+def test_a_missing_package_for_workbooks_is_noticed_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "t.csv").write_text("r,value,status\na,5,u\nb,6,s\n")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtra, match="excel"):
+        check_kind(read_source(tmp_path / "t.csv"), tmp_path / "p.xlsx")
 
 
 def test_words_say_what_was_suppressed_and_why(tmp_path: Path) -> None:
@@ -206,7 +215,7 @@ def test_a_sheet_may_have_as_many_rows_as_are_possible(monkeypatch: pytest.Monke
 
 
 def test_a_claim_of_more_digits_than_any_number_of_cells_is_judged_as_a_claim() -> None:
-    with pytest.raises(InputError, match="claims 1000000000000000000000 cells, at most 10000000 are possible"):
+    with pytest.raises(InputError, match="claims 1000000000000000000000 cells, at most 20000000 are possible"):
         parse_jj(JJ.replace("\n3\n", "\n1000000000000000000000\n"), "t.jj")
 
 

@@ -19,7 +19,7 @@ def claimed(rows: int, columns: int, *sizes: int) -> SimpleNamespace:
 
 @pytest.mark.parametrize(
     ("rows", "columns", "sizes"),
-    [(10_000_000, 5, (9,)), (10, 5_000_000, (9,)), (2, 2, (2**29, 2**29)), (0, 3, ())],
+    [(20_000_000, 10, (9,)), (10, 20_000_000, (9,)), (2, 2, (2**29, 2**29)), (0, 3, ())],
 )
 def test_a_file_may_claim_ten_million_rows_fifty_million_fields_and_a_gigabyte(
     rows: int, columns: int, sizes: tuple[int, ...]
@@ -30,10 +30,10 @@ def test_a_file_may_claim_ten_million_rows_fifty_million_fields_and_a_gigabyte(
 @pytest.mark.parametrize(
     ("rows", "columns", "sizes", "says"),
     [
-        (10_000_001, 1, (9,), "claims 10000001 rows of 1 columns"),
-        (10_000_000, 6, (9,), "claims 10000000 rows of 6 columns"),
-        (1, 50_000_001, (9,), "at most 10000000 rows and 50000000 fields are possible"),
-        (2, 2, (2**29, 2**29, 1), "claims 1073741825 bytes, at most 1073741824 are possible"),
+        (20_000_001, 1, (9,), "claims 20000001 rows of 1 columns"),
+        (20_000_000, 11, (9,), "claims 20000000 rows of 11 columns"),
+        (1, 200_000_001, (9,), "at most 20000000 rows and 200000000 fields are possible"),
+        (2, 2, (2**29, 2**29, 1), "would unpack to 1073741825 bytes; at most 1073741824 are possible"),
     ],
 )
 def test_a_file_that_claims_more_is_refused(rows: int, columns: int, sizes: tuple[int, ...], says: str) -> None:

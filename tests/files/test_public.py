@@ -169,7 +169,9 @@ def test_a_dimension_called_flag_leaves_no_room_for_the_flags(tmp_path: Path) ->
     assert publish(table) == 2
     source = read_source(table, dimensions=["flag"])
     for name in ("public.csv", "public.parquet"):
-        with pytest.raises(InputError, match="a dimension called flag leaves no name for the flags") as fault:
+        with pytest.raises(
+            InputError, match="the dimension flag has the name of a column of the public table"
+        ) as fault:
             public_content(source, source.table.forced, name)
         assert fault.value.path == table
 

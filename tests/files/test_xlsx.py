@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import io
 import zipfile
@@ -13,7 +14,8 @@ import pytest
 from gpuga.cli.main import run
 from gpuga.errors import InputError
 from gpuga.files import xlsx
-from gpuga.files.read import read_table, write_table
+from gpuga.files.pattern import read_pattern
+from gpuga.files.read import read_source, read_table, write_table
 from gpuga.files.xlsx import read_sheet, sheet_bytes
 from gpuga.table.builders import table_from_array
 
@@ -115,3 +117,29 @@ def test_texts_stay_texts_and_long_numbers_keep_every_digit() -> None:
     assert cells[1][1] == (12.5, "n")
     assert cells[2][1] == ("1234567890123456789", "s")
     assert not any(kind == "f" for row in cells for _, kind in row)
+
+
+def test_a_pattern_can_be_a_workbook_and_says_the_same_as_the_csv_file(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,value,status\n=x,p,5.5,u\n=x,q,6,s\ny,p,7,s\ny,q,8,s\n", encoding="utf-8")
+    files = [tmp_path / name for name in ("p.csv", "p.xlsx")]
+    for file in files:
+        assert run(["protect", str(table), "--out", str(file), "--quiet"]) == 0
+    read = [
+        list(csv.reader(text.splitlines())) for text in (files[0].read_text(encoding="utf-8"), read_sheet(files[1]))
+    ]
+    assert read[0] == read[1]
+    source = read_source(table)
+    masks = [read_pattern(source, file).tolist() for file in files]
+    assert masks[0] == masks[1]
+    assert run(["audit", str(table), str(files[1])]) == 0
+    sheet = zipfile.ZipFile(files[1]).read("xl/worksheets/sheet1.xml").decode()
+    assert "5.5" not in sheet, "a suppressed value"
+    assert "<f>" not in sheet
+
+
+def test_the_pattern_of_a_jj_table_can_be_a_workbook(tmp_path: Path) -> None:
+    table, pattern = tmp_path / "t.jj", tmp_path / "p.xlsx"
+    assert run(["generate", "class1", "--rows", "5", "--cols", "5", "--seed", "1", "--out", str(table)]) == 0
+    assert run(["protect", str(table), "--out", str(pattern), "--quiet"]) == 0
+    assert run(["audit", str(table), str(pattern)]) == 0

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from gpuga.errors import InputError
-from gpuga.table import INFINITE, Dimension, Lines, Status, Table
-from gpuga.table.builders import link, table_from_array, table_from_frame
+from gpuga.table import INFINITE, Dimension, Status
+from gpuga.table.builders import table_from_array, table_from_frame
 from gpuga.table.grid import full_grid, grid_lines, keys, sum_up
 
 COLUMNS = {
@@ -154,91 +154,6 @@ def test_zeros_are_frozen_unless_they_have_levels() -> None:
     assert table.status.tolist() == [Status.FROZEN, Status.SUPPRESSIBLE, Status.SUPPRESSIBLE]
     kept = table_from_frame({"r": ["a", "b"], "value": [0, 5], "status": ["u", "s"], "upper": [3, None]})
     assert kept.status[0] == Status.SENSITIVE
-
-
-def test_linked_tables_share_their_common_totals() -> None:
-    by_size = {"region": ["a", "a", "b", "b"], "size": ["1", "2", "1", "2"], "value": [1, 2, 1, 3]}
-    linked = link(
-        [
-            table_from_frame({"region": ["a", "b"], "value": [3, 4], "status": ["u", "s"]}),
-            table_from_frame(by_size),
-        ]
-    )
-    assert len(linked.table) == 3 + 9 - 3
-    assert len(linked.table.sensitive) == 1
-    assert not linked.table.lines.residual(linked.table.value).any()
-    with pytest.raises(InputError, match="different values"):
-        link([table_from_frame({"region": ["a", "b"], "value": [3, 5]}), table_from_frame(by_size)])
-
-
-def test_in_linked_tables_the_stricter_statuses_and_bounds_and_the_larger_levels_hold() -> None:
-    columns = {
-        "r": ["a", "b"], "value": ["3", "4"], "status": ["u", "s"], "upper": [1, None], "lower": [2, None],
-        "sliding": [5, None], "lb": [0, 1], "ub": [9, 8], "weight": [7, 2],
-    }  # fmt: skip
-    other = columns | {
-        "status": ["s", "z"], "upper": None, "lower": None, "sliding": None, "lb": [2, 0], "ub": [20, 6],
-        "weight": ["5.5", "2.5"],
-    }  # fmt: skip
-    other = {name: column for name, column in other.items() if column is not None}
-    linked = link([table_from_frame(columns), table_from_frame(other)])
-    table, (one, two) = linked.table, linked.position
-    assert one.tolist() == two.tolist() == [0, 1, 2]
-    assert table.status.tolist() == [Status.SENSITIVE, Status.FROZEN, Status.SUPPRESSIBLE]
-    by = table.scale
-    assert (table.value // by).tolist() == [3, 4, 7]
-    assert (table.lb[:2] // by).tolist() == [2, 1]
-    assert (table.ub[:2] // by).tolist() == [9, 6]
-    assert [int(x[0]) // by for x in vars(table.levels).values()] == [2, 1, 5]
-    assert (table.weight[:2] * 10 // table.weight_scale).tolist() == [70, 25]
-    assert table.up.tolist()[:2] == [6 * by, 0]
-    assert len(table.lines) == 2
-
-
-def test_open_bounds_stay_open_in_linked_tables() -> None:
-    columns = {"r": ["a", "b"], "value": [3, 4], "status": ["u", "s"], "upper": [1, None]}
-    endless = columns | {"lb": ["-inf", "-infinity"], "ub": ["inf", "+infinity"]}
-    table = link([table_from_frame(endless), table_from_frame(endless)]).table
-    assert table.lb.tolist()[:2] == [-INFINITE] * 2
-    assert table.ub.tolist() == [INFINITE] * 3
-    far = link([table_from_frame(columns | {"lb": [-(10**11), None]}), table_from_frame(endless)]).table
-    assert far.lb[0] == -(10**11) * far.scale
-
-
-def test_what_was_suppressed_before_stays_so_in_linked_tables_and_contradictions_are_refused() -> None:
-    tables = {
-        letter: table_from_frame({"r": ["a", "b"], "value": [3, 4], "status": [letter, "s"], "upper": [1, None]})
-        for letter in "suzm"
-    }
-    merged = {
-        pair: link([tables[pair[0]], tables[pair[1]]]).table.status[0] for pair in ("ss", "su", "sz", "sm", "um", "mm")
-    }
-    assert merged == {
-        "ss": Status.SUPPRESSIBLE,
-        "su": Status.SENSITIVE,
-        "sz": Status.FROZEN,
-        "sm": Status.SUPPRESSED,
-        "um": Status.SENSITIVE,
-        "mm": Status.SUPPRESSED,
-    }
-    for pair in ("uz", "zm"):
-        with pytest.raises(InputError, match="cell 0 must be published in one linked table and suppressed"):
-            link([tables[pair[0]], tables[pair[1]]])
-
-
-def test_a_single_table_may_be_linked_and_stays_as_it_is() -> None:
-    table = table_from_frame({"r": ["a", "b"], "value": ["3.5", 4], "status": ["u", "s"], "weight": ["0.25", 1]})
-    linked = link([table])
-    assert linked.table.value.tolist() == table.value.tolist()
-    assert (linked.table.scale, linked.table.weight_scale) == (table.scale, table.weight_scale)
-    assert [where.tolist() for where in linked.position] == [[0, 1, 2]]
-    assert linked.table.levels.upper.tolist() == table.levels.upper.tolist()
-
-
-def test_tables_without_dimensions_cannot_be_linked() -> None:
-    lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, -1]), np.zeros(1, np.int64))
-    with pytest.raises(InputError, match="only tables with dimensions"):
-        link([Table.build(np.array([4, 4]), lines)])
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from gpuga.files.read import read_table
-from gpuga.table.builders import link, table_from_frame
+from gpuga.table.builders import table_from_frame
 from gpuga.table.generate import class1, herrington
+from gpuga.table.links import link
 
 COUNTS = {"r": ["a", "b"], "value": [3, 200], "status": ["u", "s"]}
 JJ = "0\n3\n0 5 5 u 0 100 1 1 0\n1 7 7 s 0 100 0 0 0\n2 12 12 s 0 100 0 0 0\n1\n0 3 : 2 (-1) 0 (1) 1 (1)\n"

@@ -165,3 +165,23 @@ def test_two_way_tables_are_planes_and_others_are_not() -> None:
 def test_impossible_tables_are_refused(make) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(InputError):
         make()
+
+
+def test_class_one_takes_a_share_of_sensitive_cells_with_values_1_to_4():
+    table = class1(60, 50, 2, 0.05)
+    inner = len(table.sensitive) / (60 * 50)
+    assert inner == pytest.approx(0.05, abs=0.015)
+    assert set(table.value[table.sensitive].tolist()) <= {1, 2, 3, 4}
+    others = table.value[~table.primary]
+    assert not ((others >= 1) & (others <= 4)).any()
+    with pytest.raises(InputError, match="sensitive"):
+        class1(6, 5, 1, 1.5)
+
+
+def test_two_way_tables_may_have_a_hierarchy():
+    for dimension in (1, 2):
+        table = smith2d(20, 15, 0.1, 0.1, 3, dimension)
+        depths = [int(d.depth.max()) for d in table.grid.dimensions]
+        assert depths[dimension - 1] == 2
+        assert depths[2 - dimension] == 1
+        assert not table.lines.residual(table.value).any()

@@ -44,9 +44,9 @@ def test_totals_spelled_otherwise_are_refused_and_can_be_declared(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "code 'TOTAL' of dimension" in said
-    assert "is the sum of the other codes throughout the table (so it is with TOTAL of" in said
+    assert "is the sum of the other codes throughout the table (likewise TOTAL of" in said
     assert "declare it with --total" in said
-    assert "say --coincidence" in said
+    assert "use --coincidence" in said
     assert not Path(out).exists()
     declared = read_table(table, total="TOTAL")
     assert declared.given == len(declared)
@@ -57,7 +57,7 @@ def test_sub_totals_are_refused_with_their_parts_and_can_be_declared() -> None:
         read_table(DATA / "subtotals.csv")
     said = str(fault.value)
     assert "subtotals.csv, line 10, field region" in said
-    assert "so it is with Sued of region" in said
+    assert "likewise Sued of region" in said
     assert "--hierarchy region=FILE.hrc" in said
     assert "--coincidence region=Nord" in said
 
