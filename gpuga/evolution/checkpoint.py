@@ -42,17 +42,13 @@ class Damaged(Exception):
 
 def save(folder: Path, generation: int, figures: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write the checkpoint of a generation and remove all but the latest two; an `OSError` leaves the older ones."""
-    packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    entries = [_entry(name, array) for name, array in packed.items()]
-    manifest = {"audience": OFFICE, "figures": dict(figures), "arrays": entries}
-    body = FORMAT + json.dumps(manifest, sort_keys=True).encode() + b"\n"
-    body += b"".join(array.tobytes() for array in packed.values())
+    content = packed(figures, arrays)
     target = folder / f"generation-{generation:09d}.checkpoint"
     part = folder / f".{target.name}.{os.getpid()}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with open(part, "wb") as file:
-            file.write(body + hashlib.sha256(body).digest())
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, target)
@@ -60,6 +56,28 @@ def save(folder: Path, generation: int, figures: Mapping[str, Any], arrays: Mapp
         part.unlink(missing_ok=True)
     for old in _found(folder)[KEPT:]:
         old.unlink(missing_ok=True)
+
+
+def save_or_say(folder: Path, generation: int, state: tuple[Mapping[str, Any], Arrays], unsaved: bool) -> bool:
+    """Save a checkpoint; where that fails, go on without, with a warning the first time. Whether it ever failed."""
+    try:
+        save(folder, generation, *state)
+    except OSError as fault:
+        if not unsaved:
+            said = f"checkpoints cannot be written ({fault.strerror}): continuing without them"
+            warnings.warn(said, stacklevel=3)
+        return True
+    return unsaved
+
+
+def packed(figures: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The bytes of a checkpoint, from which `read` gets figures and arrays."""
+    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    entries = [_entry(name, array) for name, array in plain.items()]
+    manifest = {"audience": OFFICE, "figures": dict(figures), "arrays": entries}
+    body = FORMAT + json.dumps(manifest, sort_keys=True).encode() + b"\n"
+    body += b"".join(array.tobytes() for array in plain.values())
+    return body + hashlib.sha256(body).digest()
 
 
 @contextmanager
@@ -135,6 +153,11 @@ def read(content: bytes) -> tuple[dict[str, Any], Arrays]:
     return manifest["figures"], arrays
 
 
+def part(name: str, arrays: Arrays) -> Arrays:
+    """The arrays whose names begin so, without that beginning."""
+    return {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}
+
+
 def _entry(name: str, array: NDArray[Any]) -> dict[str, Any]:
     if array.dtype.hasobject:
         raise TypeError(f"{name} holds Python objects, which are not written")
@@ -149,10 +172,9 @@ def _found(folder: Path) -> list[Path]:
     return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), reverse=True)
 
 
-def fingerprint(table: Table, settings: Mapping[str, Any]) -> str:
-    """What a checkpoint belongs to: the whole table, the settings that shape a run, and this version."""
-    digest = hashlib.sha256()
-    arrays = {
+def arrays_of(table: Table) -> Arrays:
+    """Everything in a table that decides about its patterns."""
+    return {
         "value": table.value,
         "weight": table.weight,
         "status": table.status,
@@ -161,7 +183,12 @@ def fingerprint(table: Table, settings: Mapping[str, Any]) -> str:
         **{f"level_{name}": level for name, level in vars(table.levels).items()},
         **{f"lines_{name}": getattr(table.lines, name) for name in ("start", "cell", "coef", "rhs")},
     }
-    for name, array in arrays.items():
+
+
+def fingerprint(table: Table, settings: Mapping[str, Any]) -> str:
+    """What a checkpoint belongs to: the whole table, the settings that shape a run, and this version."""
+    digest = hashlib.sha256()
+    for name, array in arrays_of(table).items():
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     words = dict(settings) | {"version": __version__, "units": [table.scale, table.weight_scale, table.groups]}

@@ -37,11 +37,11 @@ def circuits(table: Table, context: Context, parameters: CircuitsParameters = Ci
         return _circuits(table, context, parameters, settings)
     folder = Path(parameters.checkpoint)
     with checkpoint.claimed(folder):
-        _refuse_others(folder, checkpoint.fingerprint(table, settings))
+        refuse_others(folder, checkpoint.fingerprint(table, settings))
         return _circuits(table, context, parameters, settings)
 
 
-def _refuse_others(folder: Path, fingerprint: str) -> None:
+def refuse_others(folder: Path, fingerprint: str) -> None:
     """Neither resume from checkpoints of something else nor mix them with our own."""
     owner = checkpoint.owner(folder)
     if owner is not None and owner != fingerprint:

@@ -68,7 +68,7 @@ class Completions:
         problem, order = self.problem, self._order(attempt)
         hurried = replace(self.context, clock=self.context.clock.part(PROGRAMS))
         cover = Cover(problem.table, problem.requirements, hurried)
-        cover.boost()
+        cover.presolve()
         try:
             cover.by_lp(order.tolist())
         except OutOfTime:

@@ -24,7 +24,6 @@ from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.objectives import Objectives
 from gpuga.evolution.population import Population
 from gpuga.evolution.run import prices_of
-from gpuga.kernels.random import Stream
 from gpuga.problem.problem import problem_for
 from gpuga.table.table import Table
 
@@ -54,7 +53,7 @@ class DeapTable:
         self.objectives = Objectives(self.problem, objectives, context.likeness)
         self.cells = np.flatnonzero(self.problem.candidate)
         self.kernels = kernels_of(self.problem, context)
-        self.breeder = Breeder(self.kernels, Stream(context.seed, 1), 1)
+        self.breeder = Breeder(self.kernels, context.stream(1), 1)
         weight = self.problem.weight.ravel()
         self.breeder.price([prices_of(weight, np.zeros(len(weight)))], self.problem.candidate.ravel())
 

@@ -29,7 +29,7 @@ from gpuga.evolution.patterns import (
     same_places,
 )
 from gpuga.heuristics.hypercube import rectangles
-from gpuga.kernels import Stream, get_backend
+from gpuga.kernels import get_backend
 from gpuga.parameters import GapnParameters
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
@@ -53,7 +53,7 @@ class Gapn:
 
     def __init__(self, problem: TwoWayProblem, context: Context, parameters: GapnParameters) -> None:
         self.problem, self.context, self.parameters = problem, context, parameters
-        self.stream = Stream(context.seed, 3)
+        self.stream = context.stream(3)
         self.backend = get_backend(context.backend)
         levels, plane = problem.levels, problem.plane
         sign = plane.sign.ravel()[levels.place].astype(np.int64)

@@ -161,7 +161,7 @@ class GeneralKernels:
         """The exact changes that prove the first of some patterns, over the cells of the table."""
         tasks, cell_at = self.cpu.tasks, np.full(len(self._forced), -1, np.int64)
         cell_at[self.place[self.place >= 0]] = np.flatnonzero(self.place >= 0)
-        found = {}  # requirements that lean on one certificate at one scale share its change
+        found = {}  # requirements that share one certificate at one scale share its change
         for requirement, number in enumerate(patterns.genes.proof[0].tolist()):
             certificate = self.cpu.certificate(patterns.genes, 0, requirement)
             if certificate is None:

@@ -4,7 +4,8 @@ Population 20, 20 iterations or 10 without improvement. First population: shorte
 linear bound's solution (its positive cells cost nothing), parallel bound and path. Each of the best 25 % mates
 with a random one of the others: two children by 1-point crossover, one with the shared cells, one with the
 shared cells and the parents' own with probabilities 0.75 and 0.25. Repair by shortest paths with inherited cells
-at cost 0. No two individuals of one cost.
+at cost 0. No two individuals of one cost. As published, mutation and parallel bound and path do not clean up, and the
+linear bound is solved to its end; Herrington (2015) ran it from hypercube's patterns (`--seeds hypercube`).
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from gpuga.evolution.patterns import (
     same_places,
 )
 from gpuga.evolution.selection import costs_of as fitness_of
+from gpuga.heuristics.hypercube import levels_by_cell
 from gpuga.heuristics.pbp import pbp_patterns
-from gpuga.kernels import Stream, get_backend
+from gpuga.heuristics.repeated_rectangles import rectangles_until_safe
+from gpuga.kernels import get_backend
 from gpuga.parameters import GenSupParameters
 from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.two_way import TwoWayProblem
@@ -39,7 +42,7 @@ from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
 BEST, OTHER = 0.75, 0.25
-BOUND_ROUNDS = 10
+BOUND_ROUNDS, ALL_ROUNDS = 10, 10_000
 
 
 def gensup(table: Table, context: Context, parameters: GenSupParameters = GenSupParameters()) -> Found:
@@ -57,25 +60,47 @@ class GenSup:
 
     def __init__(self, problem: TwoWayProblem, context: Context, parameters: GenSupParameters) -> None:
         self.problem, self.context, self.parameters = problem, context, parameters
-        self.stream = Stream(context.seed, 2)
+        self.stream = context.stream(2)
         self.costs: PathCosts = problem.costs()
         self.iteration = 0
         self.best: int | None = None
 
     def first(self) -> list[PatternIndividual]:
+        """The patterns given, and the seeds asked for; one per cost."""
+        patterns = given_patterns(self.problem, self.costs, self.context)
+        seeds = self._by_hypercube if self.parameters.seeds == "hypercube" else self._by_paths_and_bounds
+        for pattern in seeds(self.parameters.population - len(patterns)):
+            patterns.append(pattern)
+        return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])
+
+    def _by_paths_and_bounds(self, count: int) -> Iterator[Mask]:
         """Shortest paths, shortest paths on the bound's solution, and parallel bound and path for the rest."""
-        problem, clock = self.problem, self.context.clock
-        patterns = [*given_patterns(problem, self.costs, self.context), by_paths(problem, self.costs, plain())]
+        problem, clock, published = self.problem, self.context.clock, self.parameters.as_published
+        first = by_paths(problem, self.costs, plain())
+        yield first
         try:
             if not clock.expired():
-                master = master_of(problem, patterns[-1])
-                master.tighten(clock.part(0.3), BOUND_ROUNDS)
+                master = master_of(problem, first)
+                master.tighten(clock.part(0.3), ALL_ROUNDS if published else BOUND_ROUNDS)
                 free = np.where(master.point().reshape(problem.shape) > 1e-6, 0, problem.weight)
-                patterns.append(by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain()))
-            patterns += pbp_patterns(problem, max(0, self.parameters.population - len(patterns)), self.context)
+                yield by_paths(problem, costs_of(free.astype(np.float64), problem.candidate), plain())
+            yield from pbp_patterns(problem, max(0, count - 2), self.context, clean=not published)
         except OutOfTime:
-            pass  # there are patterns
-        return self._of_different_costs([PatternIndividual.of(pattern) for pattern in patterns])
+            return  # there are patterns
+
+    def _by_hypercube(self, count: int) -> Iterator[Mask]:
+        """Rectangles in random orders of the sensitive cells."""
+        sensitive = len(np.unique(self.problem.levels.place))
+        for number in range(max(1, count)):
+            if number and self.context.clock.expired():
+                return
+            try:
+                order = levels_by_cell(self.problem, self.stream.permutation(sensitive))
+                yield rectangles_until_safe(self.problem, order).secondary
+            except OutOfTime:
+                if number == 0:
+                    raise
+                return
 
     def _of_different_costs(self, individuals: Sequence[PatternIndividual]) -> list[PatternIndividual]:
         """One individual per cost, the one with the fewest cells."""
@@ -127,8 +152,8 @@ class GenSup:
         return PatternIndividual.of(best)
 
     def _used(self, start: Mask) -> Mask:
-        """Shortest paths with `start` at cost 0, without the cells of it that nothing needs."""
-        return by_paths(self.problem, self.costs, plain(), start=start)
+        """Shortest paths with `start` at cost 0, without the cells of it that nothing needs (as published: with)."""
+        return by_paths(self.problem, self.costs, plain(), start=start, clean=not self.parameters.as_published)
 
     def vary(self, population: Sequence[PatternIndividual], toolbox: base.Toolbox) -> list[PatternIndividual]:
         """A generation: four children per pair; new bests, and at half time the best child of each pair, mutate."""

@@ -6,12 +6,15 @@ with, per sensitive cell, the list of at most 32 that protect it. Crossover: a r
 sides, cells that other lists share stay; accepted if the estimate g + h of one of the offspring is below the cheaper
 parent's cost, lists of one cost count as identical; up to 100 attempts, then new parents. Mutation: redundant cells
 that the crossover made go, and the lists that they were part of are merged into larger circuits. Selection and
-replacement are drawn from a portfolio.
+replacement are drawn from a portfolio. As published the seeds are rectangles until each cell is safe, the attempts of a
+mating follow a shuffled list, 100 pairs are tried, mutation looks at one random cell's list and takes one redundant
+cell from it, and a run ends after an hour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -22,7 +25,7 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
-from gpuga.context import Context
+from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
@@ -34,6 +37,7 @@ from gpuga.evolution.heurgene_loops import (
     Scratch,
     attempt_crossover,
     circuit_lists,
+    drop_one_redundant,
     drop_redundant,
     level_supports,
     new_scratch,
@@ -41,6 +45,7 @@ from gpuga.evolution.heurgene_loops import (
 from gpuga.evolution.individual import Cost
 from gpuga.evolution.patterns import costs_in_one_call, given_patterns, run_to_pattern
 from gpuga.heuristics.hypercube import rectangles
+from gpuga.heuristics.repeated_rectangles import rectangles_until_safe
 from gpuga.kernels import Stream, get_backend
 from gpuga.parameters import HeurGeneParameters
 from gpuga.problem.two_way import TwoWayProblem
@@ -50,6 +55,9 @@ from gpuga.table.table import Ints, Mask, Table
 ATTEMPTS = 100
 NEW_PARENTS = 25
 """Pairs that are tried for one mating before the generation goes on without it."""
+PUBLISHED_PARENTS = 100
+HOUR = 3600.0
+"""Experiments that took longer were ended in the paper."""
 
 
 MATINGS_DRAWN = 64
@@ -95,15 +103,21 @@ def dissimilarity(one: HeurGeneIndividual, other: HeurGeneIndividual) -> int:
 
 def heurgene(table: Table, context: Context, parameters: HeurGeneParameters = HeurGeneParameters()) -> Found:
     """The best pattern of HeurGene's population."""
+    counted: list[HeurGene] = []
+    if parameters.as_published and context.clock.seconds is None:
+        context = replace(context, clock=Clock(HOUR))
 
     def prepare(
         problem: TwoWayProblem,
     ) -> tuple[list[HeurGeneIndividual], base.Toolbox, Callable[[Any, Any], bool]]:
         operators = HeurGene(problem, context, parameters)
+        counted.append(operators)
         same = lambda one, other: dissimilarity(one, other) == 0  # noqa: E731
         return operators.first(), heurgene_toolbox(operators), same
 
-    return run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
+    found = run_to_pattern(table, context, parameters, prepare, lambda one, shape: one.grid(shape))
+    details = {**found.details, **{name: figure for one in counted for name, figure in one.counts().items()}}
+    return replace(found, details=details)
 
 
 class HeurGene:
@@ -111,7 +125,7 @@ class HeurGene:
 
     def __init__(self, problem: TwoWayProblem, context: Context, parameters: HeurGeneParameters) -> None:
         self.problem, self.context, self.parameters = problem, context, parameters
-        self.stream = Stream(context.seed, 4)
+        self.stream = context.stream(4)
         self.weight: Ints = problem.weight.ravel()
         self.cells, of_level = np.unique(problem.levels.place, return_inverse=True)
         order = np.argsort(of_level, kind="stable")
@@ -120,6 +134,17 @@ class HeurGene:
         self._attempts: list[Ints] = []
         self._known: set[bytes] = set()
         self.scratch: Scratch = new_scratch(problem.network())
+        self.offspring = self.refused = self.infeasible = 0
+
+    def counts(self) -> dict[str, int]:
+        """Offspring and pairs that had none; as published also offspring that were not safe, each checked by flows."""
+        counted = {"offspring": self.offspring, "pairs_without_offspring": self.refused}
+        return counted | ({"infeasible_offspring": self.infeasible} if self.parameters.as_published else {})
+
+    def _unsafe(self, child: HeurGeneIndividual) -> bool:
+        """Whether a child leaves a cell without its protection: the paper's main question."""
+        lists = np.full((len(self.cells), LONGEST), -1, np.int32)
+        return circuit_lists(self.problem.network(child.grid(self.problem.shape)), self.cell_levels, lists) > 0
 
     def first(self) -> list[HeurGeneIndividual]:
         """Hypercube in random orders of the sensitive cells, redundant cells removed.
@@ -141,6 +166,9 @@ class HeurGene:
     def _unlike(self, found: Sequence[HeurGeneIndividual]) -> HeurGeneIndividual:
         """One more individual, made again at blurred weights if it is much like another one."""
         order = self.stream.permutation(len(self.cells))
+        if self.parameters.as_published:
+            levels = np.concatenate([self._levels(s) for s in order])
+            return self.individual(rectangles_until_safe(self.problem, levels).secondary)
         made = self._seed(order)
         if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
             made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(self.problem.plane.table)))
@@ -175,10 +203,15 @@ class HeurGene:
     ) -> tuple[HeurGeneIndividual, HeurGeneIndividual] | None:
         """Two offspring, or None after 100 attempts without a cheaper one."""
         first, second = HeurGeneIndividual(one.lists, one.rest), HeurGeneIndividual(two.lists, two.rest)
-        drawn = self._drawn()
+        published = self.parameters.as_published
+        drawn = self.stream.permutation(len(self.cells))[:ATTEMPTS] if published else self._drawn()
         swapped = attempt_crossover(first.circuits, second.circuits, self.weight, drawn, self.scratch)
-        if swapped < 0 or self._seen(first, second):
+        if swapped < 0 or (not published and self._seen(first, second)):
+            self.refused += 1
             return None
+        self.offspring += 2
+        if published:
+            self.infeasible += self._unsafe(first) + self._unsafe(second)
         first.crossed = second.crossed = swapped
         return first, second
 
@@ -199,8 +232,13 @@ class HeurGene:
     def mutate(self, offspring: HeurGeneIndividual) -> HeurGeneIndividual:
         """Drop the redundant cells that the crossover made, and merge the circuits that they were part of.
 
-        A random circuit is looked at where no crossover came before.
+        A random circuit is looked at where no crossover came before, and as published always; then one redundant
+        cell of that circuit goes.
         """
+        if self.parameters.as_published:
+            drawn = self.stream.integer(0, len(self.cells))
+            drop_one_redundant(self.cell_levels, offspring.circuits, drawn, self.scratch)
+            return offspring
         if offspring.crossed < 0:
             offspring.crossed = self.stream.integer(0, len(self.cells))
         drop_redundant(self.cell_levels, offspring.circuits, offspring.crossed, self.weight, self.scratch)
@@ -210,9 +248,10 @@ class HeurGene:
         """A generation: half as many matings as individuals, each with two offspring that mutate."""
         offspring: list[HeurGeneIndividual] = []
         matings = len(population) // 2
-        parents = iter(toolbox.select(population, 2 * matings * NEW_PARENTS))
+        pairs = PUBLISHED_PARENTS if self.parameters.as_published else NEW_PARENTS
+        parents = iter(toolbox.select(population, 2 * matings * pairs))
         for _ in range(matings):
-            for _ in range(NEW_PARENTS):
+            for _ in range(pairs):
                 one, two = next(parents), next(parents)
                 children = None if one is two else toolbox.mate(one, two)
                 if children is not None:

@@ -244,6 +244,31 @@ def drop_redundant(cells: CellLevels, individual: Circuits, chosen: int, weight:
     return dropped
 
 
+@compiled
+def drop_one_redundant(cells: CellLevels, individual: Circuits, chosen: int, scratch: Scratch) -> bool:
+    """Drop the first redundant place of one cell's circuit and merge the circuits that it was part of; in place."""
+    lists = individual.lists
+    _load(individual, scratch)
+    room = np.full((len(lists), LONGEST), -1, np.int32)
+    for z in range(LONGEST):
+        place = lists[chosen, z]
+        if place < 0:
+            break
+        kept = False
+        for other in individual.rest:
+            kept = kept or other == place
+        if kept:
+            continue
+        drop(scratch.network, place)
+        if _others(scratch.network, cells, lists, place, room):
+            for s in range(len(lists)):
+                if _contains(lists[s], place):
+                    lists[s] = room[s]
+            return True
+        add(scratch.network, place, SECONDARY)
+    return False
+
+
 @inner
 def _nearby(lists: Lists, rest: Ints, chosen: int, weight: Ints, mark: Lists) -> Ints:
     """The places of all circuits that meet the chosen cell's, by falling weight; `mark` is zero before and after."""
@@ -276,7 +301,7 @@ def _nearby(lists: Lists, rest: Ints, chosen: int, weight: Ints, mark: Lists) ->
 
 @bare
 def _others(network: PatternNetwork, cells: CellLevels, lists: Lists, place: int, room: Lists) -> bool:
-    """Whether every cell that leans on a place just published has another circuit; these go into `room`."""
+    """Whether every cell that depends on a place just published has another circuit; these go into `room`."""
     for s in range(len(lists)):
         if not _contains(lists[s], place):
             continue

@@ -4,7 +4,9 @@ Population 10, inoculated with the orders of falling and rising weight; binary t
 with probability 0.7; swap, insert or invert at rate 1/length, or self-adaptive (operator and rate are genes of
 their own, each drawn anew with probability 0.1); a child replaces the worst if it is better. The local
 search is the same with a population of one. Each step makes a few children, whose orderings are evaluated
-side by side. `--variant` names the items, and after a colon the mutation: `ku`, `group-k:swap`.
+side by side. `--variant` names the items, and after a colon the mutation: `ku`, `group-k:swap`. As published a step
+makes one child, a child may stay as it was bred, and a population that has become one ends the run with fixed
+mutations only, as in the paper's first experiment.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox
 from gpuga.evolution.individual import Cost, assign
-from gpuga.evolution.orderings import Evaluator, evaluator_of
+from gpuga.evolution.orderings import Evaluator, Wanted, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.parameters import MUTATIONS, OrderingGaParameters, OrderingLsParameters, OrderingParameters
 from gpuga.protection import Found
@@ -76,11 +78,12 @@ def ordering_ls(table: Table, context: Context, parameters: OrderingLsParameters
 def _search(table: Table, context: Context, parameters: OrderingParameters, size: int) -> Found:
     variant, _, mutation = parameters.variant.partition(":")
     mutation = mutation or SELF_ADAPTIVE
-    evaluator = evaluator_of(table, variant, context)
+    published = parameters.as_published
+    evaluator = evaluator_of(table, Wanted(variant, parameters.groups, published), context)
     if not len(evaluator.items):
         return evaluator.finish(np.zeros(0, np.int32))
     random = np.random.Generator(np.random.PCG64(context.seed))
-    breeding = Breeding(random, mutation)
+    breeding = Breeding(random, mutation, 1 if published else CHILDREN, least=0 if published else 1)
     # the best ordering has to be completed as well, which in general tables takes boxes, programs and a clean-up
     share = SEARCH_OF_PATHS if two_way_table(table) is not None else SEARCH
     searching = replace(context, clock=context.clock.part(share))
@@ -90,12 +93,18 @@ def _search(table: Table, context: Context, parameters: OrderingParameters, size
     toolbox.register("replace", replaced)
     context.progress.stage("orderings")
     run = _begun(first_population(len(evaluator.items), size, random), toolbox, searching.clock)
-    stop = Stop.of(searching, parameters)
-    watch = Alike(stop, context)
+    stop = Stop.of(searching, _by_evaluations(parameters) if published else parameters)
+    watch = Alike(stop, context, breeding.count, watching=not published or mutation != SELF_ADAPTIVE)
     evolve(run, toolbox, stop, watch.note, lambda: None)
     found = evaluator.finish(run.best.genes)
     details = {"variant": variant, "mutation": mutation, "items": len(evaluator.items), "stopped": stop.why}
     return replace(found, generations=run.generation, evaluations=run.evaluations, details=details)
+
+
+def _by_evaluations(parameters: OrderingParameters) -> OrderingParameters:
+    """Limits that count steps of four children, as steps of one."""
+    limits = {name: getattr(parameters, name) for name in ("generations", "patience")}
+    return replace(parameters, **{name: CHILDREN * limit for name, limit in limits.items() if limit is not None})
 
 
 def _evaluated(evaluator: Evaluator, clock: Clock, group: Sequence[Ordering]) -> list[tuple[int]]:
@@ -127,14 +136,16 @@ def first_population(items: int, size: int, random: np.random.Generator) -> list
 
 
 class Breeding:
-    """Children of a population, from one random stream."""
+    """Children of a population, from one random stream; each changes at least `least` times."""
 
-    def __init__(self, random: np.random.Generator, mutation: str) -> None:
-        self.random, self.mutation = random, mutation
+    def __init__(
+        self, random: np.random.Generator, mutation: str, count: int = CHILDREN, least: int = 1
+    ) -> None:  # fmt: skip
+        self.random, self.mutation, self.count, self.least = random, mutation, count, least
 
     def children(self, population: Sequence[Ordering]) -> list[Ordering]:
         """As many children as are evaluated side by side."""
-        return [self._child(population) for _ in range(CHILDREN)]
+        return [self._child(population) for _ in range(self.count)]
 
     def _child(self, population: Sequence[Ordering]) -> Ordering:
         parent = self._selected(population)
@@ -143,7 +154,7 @@ class Breeding:
             genes = order_crossover(genes, self._selected(population).genes, self.random)
         child = Ordering(genes, parent.operator, parent.rate)
         operator = self._operator(child)
-        changes = max(1, int(self.random.binomial(len(child), min(1.0, child.rate))))
+        changes = max(self.least, int(self.random.binomial(len(child), min(1.0, child.rate))))
         for _ in range(changes):
             mutate(child.genes, operator, self.random)
         return child
@@ -178,12 +189,12 @@ def order_crossover(one: Order, two: Order, random: np.random.Generator) -> Orde
 
 
 def mutate(genes: Order, operator: str, random: np.random.Generator) -> None:
-    """Swap two items, move one, or turn a section round; in place."""
+    """Swap two items, move one to just behind another, or turn a section round; in place."""
     a, b = sorted(random.integers(0, len(genes), size=2).tolist())
     if operator == "swap":
         genes[[a, b]] = genes[[b, a]]
     elif operator == "insert":
-        genes[a : b + 1] = np.roll(genes[a : b + 1], 1)
+        genes[a + 1 : b + 1] = np.roll(genes[a + 1 : b + 1], 1)
     else:
         genes[a : b + 1] = genes[a : b + 1][::-1].copy()
 
@@ -201,15 +212,16 @@ def replaced(population: Sequence[Ordering], offspring: Sequence[Ordering]) -> l
 class Alike:
     """Ends a run whose population has become one, and tells how far it is."""
 
-    def __init__(self, stop: Stop, context: Context) -> None:
+    def __init__(self, stop: Stop, context: Context, children: int, watching: bool) -> None:
         self.stop, self.context, self.steps = stop, context, 0
+        self.children, self.watching = children, watching
 
     def note(self, run: Evolution) -> None:
         """One more generation."""
         costs = [one.fitness.values[0] for one in run.population]
         best = min(costs)
-        alike = len(costs) > 1 and sum(costs) <= best * len(costs) * (1 + ALIKE)
-        self.steps = self.steps + CHILDREN if alike else 0
+        alike = self.watching and len(costs) > 1 and sum(costs) <= best * len(costs) * (1 + ALIKE)
+        self.steps = self.steps + self.children if alike else 0
         if self.steps >= ALIKE_STEPS:
             self.stop.generations = run.generation
         self.context.progress.advance(best=best)

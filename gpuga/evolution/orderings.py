@@ -2,16 +2,18 @@
 
 Smith, Clark, Staggemeier and Serpell (2012). An item is one primary (`one-p`), one candidate for initial
 exposure (`one-k`), a group of such candidates (`group-k`: 40 groups by weight; `group-k-row`, `group-k-column`:
-one group per code of the first or second dimension), or one primary that unpicking exposes (`ku`). The other
-primaries follow as one last group. Patterns grow by cheapest paths in two-way tables, by boxes in grids, by the
-incremental attacker's LPs in any other table.
+one group per code of the first or second dimension), one primary that unpicking exposes (`ku`), or a group of such
+(`group-ku`). The other primaries follow as one last group. Patterns grow by cheapest paths in two-way tables, by boxes
+in grids, by the incremental attacker's LPs in any other table. As published they grow by two LPs per cell or group in
+every table (minimum-cost flows in two-way ones), nothing is cleaned up, K is what a cell's own lines expose together,
+and Ku what single lines expose, which lies inside K.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,7 @@ from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError, OutOfTime, printable
+from gpuga.heuristics.incremental import by_flows
 from gpuga.kernels import get_backend
 from gpuga.parameters import ITEMS
 from gpuga.problem.general import requirements_of
@@ -31,29 +34,50 @@ from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.boxes import box_grid
 from gpuga.safety.evidence import Rule
+from gpuga.safety.exposure import initially_exposed
 from gpuga.safety.unpick import one_line_each, unpick
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Ints, Mask, Table
 
-GROUPS = 40
+FEW_ITEMS = 40
+"""Up to so many items, the tasks of each are looked up by themselves."""
 
 Items = list[Ints]
 """The sensitive cells of each item."""
 
 
-def items_of(table: Table, variant: str, strict: bool) -> Items:
+class Wanted(NamedTuple):
+    """What is ordered: the variant, the number of groups, and whether by the letter of the paper."""
+
+    variant: str
+    groups: int = 40
+    as_published: bool = False
+
+
+def items_of(table: Table, wanted: Wanted, strict: bool) -> Items:
     """The items of a variant, by falling weight of their heaviest cell."""
+    variant = wanted.variant
     if variant == "one-p":
         chosen = table.sensitive
-    elif variant == "ku":
+    elif wanted.as_published:
+        chosen = _published_candidates(table, variant, strict)
+    elif variant.endswith("ku"):
         chosen = _short(table, *unpick(table, table.forced), strict)
     else:
         chosen = _short(table, *one_line_each(table, table.forced), strict)
     by_weight = chosen[np.argsort(-table.weight[chosen], kind="stable")]
-    if variant == "group-k":
-        return [part for part in np.array_split(by_weight, GROUPS) if len(part)]
+    if variant in ("group-k", "group-ku"):
+        return [part for part in np.array_split(by_weight, wanted.groups) if len(part)]
     if variant.startswith("group-k-"):
         return _by_code(table, by_weight, 0 if variant == "group-k-row" else 1)
     return [np.array([cell]) for cell in by_weight.tolist()]
+
+
+def _published_candidates(table: Table, variant: str, strict: bool) -> Ints:
+    """K, what the lines through a primary expose together (by programs), or Ku, what one of them exposes alone."""
+    if variant.endswith("ku"):
+        return _short(table, *one_line_each(table, table.forced), strict)
+    return initially_exposed(table, AttackerModel(strict))
 
 
 def _short(table: Table, rise: Ints, fall: Ints, strict: bool) -> Ints:
@@ -83,12 +107,18 @@ class Evaluator(Protocol):
         """The complete pattern of an ordering, every task protected, without redundant cells."""
 
 
-def evaluator_of(table: Table, variant: str, context: Context) -> Evaluator:
-    """The evaluator that suits a table."""
-    if variant not in ITEMS:
-        raise InputError(f"unknown variant {printable(variant)!r}; choose one of {', '.join(ITEMS)}", field="--variant")
-    items = items_of(table, variant, context.strict)
+def evaluator_of(table: Table, wanted: Wanted, context: Context) -> Evaluator:
+    """The evaluator that suits a table, or the paper's."""
+    if wanted.variant not in ITEMS:
+        names = ", ".join(ITEMS)
+        raise InputError(f"unknown variant {printable(wanted.variant)!r}; choose one of {names}", field="--variant")
+    items = items_of(table, wanted, context.strict)
     problem = problem_for(table, context.strict, context.clock)
+    if wanted.as_published:
+        alone = not wanted.variant.startswith("group")
+        if isinstance(problem, TwoWayProblem) and alone:
+            return FlowEvaluator(problem, items)
+        return ProgramEvaluator(table, items, context) if alone else GroupEvaluator(table, items, context)
     if isinstance(problem, TwoWayProblem):
         return PathEvaluator(problem, items)
     if box_grid(table, context.clock.expired) is not None:
@@ -120,8 +150,11 @@ class PathEvaluator:
         return cost
 
     def _pattern(self, ordering: NDArray[np.int32], clock: Clock | None = None) -> Mask:
-        order = np.concatenate([*(self._levels[i] for i in ordering.tolist()), self._rest]).astype(np.int64)
-        return by_paths(self.problem, self._costs, plain(), order=order, clock=clock)
+        return by_paths(self.problem, self._costs, plain(), order=self._order(ordering), clock=clock)
+
+    def _order(self, ordering: NDArray[np.int32]) -> Ints:
+        """The levels of an ordering, those of cells that are no items last."""
+        return np.concatenate([*(self._levels[i] for i in ordering.tolist()), self._rest]).astype(np.int64)
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
         """The pattern itself; the best one is kept."""
@@ -130,8 +163,27 @@ class PathEvaluator:
         return Found(self.problem.pattern(pattern))
 
 
+class FlowEvaluator(PathEvaluator):
+    """As published, in two-way tables: two LPs per cell, which are minimum-cost flows there, and no clean-up.
+
+    The cost is that of the ordered cells alone, as in the paper; the others are protected at the end.
+    """
+
+    def _cost(self, ordering: NDArray[np.int32], clock: Clock) -> int:
+        order = np.concatenate([self._levels[i] for i in ordering.tolist()]).astype(np.int64)
+        if clock.expired():
+            raise OutOfTime("time ran out before the orderings were evaluated; allow more with --seconds")
+        return int(self.problem.cost(by_flows(self.problem, clock, order)))
+
+    def _pattern(self, ordering: NDArray[np.int32], clock: Clock | None = None) -> Mask:
+        return by_flows(self.problem, clock or self.problem.clock, self._order(ordering))
+
+
 class TaskOrders:
-    """Tasks of items in order, for tables that are protected task by task; what a boost proves is left out."""
+    """Requirements of items in order, for tables that are protected one requirement after the other.
+
+    Those that sensitive cells meet for each other are left out.
+    """
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
@@ -139,7 +191,7 @@ class TaskOrders:
         self._open = mutual_protection_of(table, self.tasks, context).proven_by < 0
         tasks = (
             [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
-            if len(items) <= GROUPS
+            if len(items) <= FEW_ITEMS
             else (self._by_cell())
         )
         self._tasks = [numbers[self._open[numbers]] for numbers in tasks]
@@ -164,7 +216,7 @@ class TaskOrders:
         """All tasks in order, the rest last; certificates come along."""
         cover = Cover(self.table, self.tasks, self.context)
         order = np.concatenate([self.order(ordering), self._rest]).tolist()
-        cover.boost()
+        cover.presolve()
         cover.by_boxes(order)
         cover.by_lp(order)
         cover.clean_up()
@@ -222,3 +274,30 @@ class ChangeEvaluator(TaskOrders):
         cover = Cover(self.table, self.tasks, context)
         cover.by_lp(self.order(ordering).tolist())
         return self.table.cost(cover.suppressed)
+
+
+class ProgramEvaluator(ChangeEvaluator):
+    """As published, in any table: two LPs per cell, no boxes and no clean-up."""
+
+    def finish(self, ordering: NDArray[np.int32]) -> Found:
+        """The cells in order, then the others."""
+        cover = Cover(self.table, self.tasks, self.context)
+        cover.presolve()
+        self._protect(cover, ordering)
+        cover.by_lp(self._rest.tolist())
+        return Found(cover.suppressed, proof=cover.proof())
+
+    def _cost(self, ordering: NDArray[np.int32], context: Context) -> int:
+        cover = Cover(self.table, self.tasks, context)
+        self._protect(cover, ordering)
+        return self.table.cost(cover.suppressed)
+
+    def _protect(self, cover: Cover, ordering: NDArray[np.int32]) -> None:
+        cover.by_lp(self.order(ordering).tolist())
+
+
+class GroupEvaluator(ProgramEvaluator):
+    """As published, in any table: one pair of LPs per group."""
+
+    def _protect(self, cover: Cover, ordering: NDArray[np.int32]) -> None:
+        cover.by_group_lp(self._tasks[i].tolist() for i in ordering.tolist())

@@ -46,6 +46,25 @@ class Reporter:
             shown["gap"] = f"{100 * row['gap']:.2f} %"
         shown |= {"children/s": row["evaluations_per_second"], "diversity": row["diversity"]}
         self.context.progress.advance(1, **shown)
+        self._keep(row)
+
+    def tell_leg(self, steps: int, generation: int, best: int, lower: int, children: int) -> None:
+        """Show what islands have after a leg of so many generations, and write its row."""
+        best, lower = best + self.base, lower + self.base
+        spent = max(self.context.clock.spent(), 1e-6)
+        row: dict[str, Any] = {
+            "audience": OFFICE,
+            "generation": generation,
+            "best": self.table.shown_cost(best),
+            "lower_bound": self.table.shown_cost(lower),
+            "gap": best / lower - 1 if lower > 0 else None,
+            "children": children,
+            "seconds": round(spent, 3),
+        }
+        shown = {"generation": generation, "best": row["best"], "children/s": round(children / spent)}
+        if row["gap"] is not None:
+            shown["gap"] = f"{100 * row['gap']:.2f} %"
+        self.context.progress.advance(steps, **shown)
         self._write(json.dumps(row) + "\n")
 
     def tell_settled(self, best: int, lower: int) -> None:
@@ -59,6 +78,11 @@ class Reporter:
             "gap": best / lower - 1 if lower > 0 else None,
             "seconds": round(self.context.clock.spent(), 3),
         }
+        self._keep(row)
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        """Write a row to the log, and leave it to whoever draws the run."""
+        self.context.history.append(row)
         self._write(json.dumps(row) + "\n")
 
     def _row(self, run: Evolution, lower: int, diversity: float) -> dict[str, Any]:

@@ -179,7 +179,7 @@ class Beside(ABC):
             self._stepped.release()
 
     def _tell(self, steps: int) -> None:
-        """Lay out the news of a step, take over what was offered, and wait for the next turn."""
+        """Publish the news of a step, take over what was offered, and wait for the next turn."""
         assert self.search is not None
         if steps <= self.offers.until:
             for step, mask in self.offers.made:

@@ -6,6 +6,7 @@ They are named as in Herrington's paper; `circuits` has its own, which also look
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,20 +50,51 @@ def similar(
     return survivors
 
 
-REPLACEMENTS = ("elite", "kill", "similar")
+def replace_random(population: Sequence[Any], offspring: Sequence[Any], stream: Stream) -> list[Any]:
+    """Each child takes the place of one drawn at random, fitter or not."""
+    survivors = list(population)
+    for child in offspring:
+        survivors[int(stream.integers(0, len(survivors), 1)[0])] = child
+    return survivors
+
+
+def crowding(
+    population: Sequence[Any],
+    offspring: Sequence[Any],
+    distance: Callable[[Any, Any], int],
+    stream: Stream | None = None,
+) -> list[Any]:
+    """Each child competes with the most similar of all: the cheaper stays.
+
+    With a stream the cheaper only stays more often: each with a chance in proportion to the other's cost.
+    """
+    survivors = list(population)
+    for child in offspring:
+        nearest = min(range(len(survivors)), key=lambda z: distance(child, survivors[z]))
+        mine, its = child.fitness.values[0], survivors[nearest].fitness.values[0]
+        stays = mine < its if stream is None else float(stream.uniform(1)[0]) * (mine + its) < its
+        if stays:
+            survivors[nearest] = child
+    return survivors
+
+
+REPLACEMENTS: dict[str, Callable[..., list[Any]]] = {
+    "elite": lambda population, offspring, stream, distance: elite(population, offspring),
+    "kill": lambda population, offspring, stream, distance: kill_tournament(population, offspring, stream),
+    "similar": similar,
+    "random": lambda population, offspring, stream, distance: replace_random(population, offspring, stream),
+    "crowding": lambda population, offspring, stream, distance: crowding(population, offspring, distance),
+    "probabilistic-crowding": lambda population, offspring, stream, distance: crowding(
+        population, offspring, distance, stream
+    ),
+}
 
 
 def find_replacement(
     name: str, stream: Stream, distance: Callable[[Any, Any], int]
 ) -> Callable[[Sequence[Any], Sequence[Any]], list[Any]]:
     """The replacement of that name, or a sentence that lists the names."""
-    made: dict[str, Callable[[Sequence[Any], Sequence[Any]], list[Any]]] = {
-        "elite": elite,
-        "kill": lambda population, offspring: kill_tournament(population, offspring, stream),
-        "similar": lambda population, offspring: similar(population, offspring, stream, distance),
-    }
-    if name not in made:
-        raise InputError(
-            f"unknown replacement {printable(name)!r}; choose one of {', '.join(made)}", field="--replacement"
-        )
-    return made[name]
+    if name not in REPLACEMENTS:
+        names = ", ".join(REPLACEMENTS)
+        raise InputError(f"unknown replacement {printable(name)!r}; choose one of {names}", field="--replacement")
+    return partial(REPLACEMENTS[name], stream=stream, distance=distance)

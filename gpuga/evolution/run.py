@@ -7,6 +7,7 @@ first. A run without a time limit waits for the prover's step, so that it can be
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +37,6 @@ from gpuga.evolution.selection import find_selection
 from gpuga.evolution.stopping import Stop
 from gpuga.heuristics.first import first_pattern
 from gpuga.kernels.backend import kind_of
-from gpuga.kernels.random import Stream
 from gpuga.parameters import MOST_ON_FRONT, CircuitsParameters
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.two_way import TwoWayProblem
@@ -64,6 +64,10 @@ SECONDS_BETWEEN = 0.2
 """Checkpoints are not written more often than this."""
 
 
+State = tuple[dict[str, Any], checkpoint.Arrays]
+"""The state of a run: figures and arrays, as a checkpoint holds them."""
+
+
 def prices_of(weight: NDArray[np.int64], point: NDArray[np.float64]) -> NDArray[np.int64]:
     """Whole prices: weights times what a fractional pattern leaves of each cell."""
     unit = FINEST / max(1.0, float(weight.max(initial=1)))
@@ -85,11 +89,11 @@ class Run:
         self.forced: Mask = problem.forced.ravel()
         self.weight = problem.weight.ravel()
         self.breeder = Breeder(
-            self.kernels, Stream(context.seed, 1), self._size(), frozenset(parameters.without), context.clock
+            self.kernels, context.stream(1), self._size(), frozenset(parameters.without), context.clock
         )
         self.front = self._front()
         self.points: list[tuple[NDArray[np.float64], Mask]] = []
-        self._price(np.zeros(len(self.weight)), problem.candidate.ravel())
+        self.price(np.zeros(len(self.weight)), problem.candidate.ravel())
         self.toolbox = self._toolbox()
         self.paced = context.clock.seconds is None
         patience = parameters.patience_for(not self.paced)
@@ -99,7 +103,7 @@ class Run:
         self.saved, self.unsaved = -SECONDS_BETWEEN, False
         self.prover: Beside | None = None
         self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
-        self._learnt: Witnesses | None = None
+        self.learnt = ""
         self.evolution: Evolution
 
     def _size(self) -> int:
@@ -149,8 +153,29 @@ class Run:
             self.context.progress.stage("evolution", self.stop.generations)
             evolve(self.evolution, self.toolbox, self.stop, self._watch, lambda: self.lower)
         finally:
-            if self.prover is not None:
-                self.prover.stop()
+            self.end()
+
+    def begin(self, state: State | None = None) -> None:
+        """Make the first population, or go on from a state; `advance` then evolves it bit by bit, `end` ends all."""
+        self.evolution = self._begun() if state is None else self._restored(*state)
+        self.stop.since += 1
+
+    def advance(self, generations: int) -> None:
+        """So many generations more; fewer where proof or time ends the run, as `stop.why` then says."""
+        self.stop.generations, self.stop.why = self.evolution.generation + generations, ""
+        self.stop.since -= 1  # the loop begins by noting the best once more
+        evolve(self.evolution, self.toolbox, self.stop, self._watch, lambda: self.lower)
+
+    def end(self) -> None:
+        """End the prover."""
+        if self.prover is not None:
+            self.prover.stop()
+
+    def welcome(self, secondary: NDArray[np.bool_]) -> None:
+        """Let patterns of another population, bool[k, n], compete with those of this one."""
+        arrived = self.breeder.newcomers(len(secondary), self.kernels.pack(secondary))
+        self.evolution.population = self._replace(self.evolution.population, arrived)
+        self.evolution.hall.update(arrived.members)
 
     def best(self) -> Mask:
         """The cheapest secondary suppressions, flat; the prover's where it found cheaper ones at the very end."""
@@ -299,16 +324,17 @@ class Run:
         self.heard = news.steps
         if news.point.any() and self.evolution.generation - self.priced_at >= GENERATIONS_BETWEEN_PRICES:
             self.priced_at = self.evolution.generation
-            self._price(news.point, news.core)
-        if news.circuits is not None and news.circuits is not self._learnt:
-            self._learnt = news.circuits
+            self.price(news.point, news.core)
+        if news.circuits is not None and (name := _name_of(news.circuits)) != self.learnt:
+            self.learnt = name
             self.kernels.learn(news.circuits)
         if news.cost >= self.evolution.best.cost:
             nobody: Population = self.evolution.population.take([])
             return nobody
         return self.breeder.newcomers(1, self.kernels.pack(np.asarray(news.best).reshape(1, -1)))
 
-    def _price(self, point: NDArray[np.float64], core: Mask) -> None:
+    def price(self, point: NDArray[np.float64], core: Mask) -> None:
+        """Decode at the prices of another point of the relaxation; the latest few are kept."""
         self.points = [(point, core), *self.points][: self.breeder.SNAPSHOTS]
         prices = [prices_of(self.weight, one) for one, _ in self.points]
         if self.front is not None:  # some children are led by what else counts
@@ -333,7 +359,8 @@ class Run:
 
     # --- checkpoints -------------------------------------------------------------------------------------
 
-    def _save(self, folder: Path) -> None:
+    def state(self) -> State:
+        """Everything that `begin` needs to go on from here."""
         run = self.evolution
         figures = {
             "fingerprint": checkpoint.fingerprint(self.problem.table, self.settings),
@@ -345,6 +372,7 @@ class Run:
             "since": self.stop.since,
             "heard": self.heard,
             "priced_at": self.priced_at,
+            "learnt": self.learnt,
         }
         offers = Offers() if self.prover is None else self.prover.offers
         arrays = {
@@ -356,40 +384,37 @@ class Run:
             "lower": np.array([self.lower]),
             **offers.arrays(len(self.weight)),
         }
-        try:
-            checkpoint.save(folder, run.generation, figures, arrays)
-        except OSError as fault:
-            if not self.unsaved:
-                said = f"checkpoints cannot be written ({fault.strerror}): continuing without them"
-                warnings.warn(said, stacklevel=2)
-            self.unsaved = True
+        return figures, arrays
+
+    def _save(self, folder: Path) -> None:
+        self.unsaved = checkpoint.save_or_say(folder, self.evolution.generation, self.state(), self.unsaved)
 
     def _named(self, name: str, group: Population) -> checkpoint.Arrays:
         return {f"{name}_{part}": array for part, array in self.kernels.arrays(group.patterns).items()}
 
     def _group(self, name: str, arrays: checkpoint.Arrays) -> Population:
-        return self.breeder.evaluated(self.kernels.of_arrays(_part(name, arrays)))
+        return self.breeder.evaluated(self.kernels.of_arrays(checkpoint.part(name, arrays)))
 
     def _resumed(self) -> Evolution | None:
         """The run where its latest checkpoint left it; None if there is none to resume from."""
         if self.folder is None or not self.parameters.resume:
             return None
         loaded = checkpoint.load(self.folder)
-        if loaded is None:
-            return None
-        figures, arrays = loaded
+        return None if loaded is None else self._restored(*loaded)
+
+    def _restored(self, figures: dict[str, Any], arrays: checkpoint.Arrays) -> Evolution:
         self.context.progress.stage("resume")
         offers = Offers.of(arrays, len(self.weight), figures["heard"] if self.paced else 0)
         self._start_prover(offers)
-        self.kernels.remember(_part("memory", arrays))
+        self.kernels.remember(checkpoint.part("memory", arrays))
         self.breeder.stream.position = figures["position"]
         self.breeder.children = figures["children"]
-        self.lower, self.priced_at = int(arrays["lower"][0]), figures["priced_at"]
+        self.lower, self.priced_at, self.learnt = int(arrays["lower"][0]), figures["priced_at"], figures["learnt"]
         self.heard = figures["heard"] if self.paced else 0
         cores = np.unpackbits(arrays["cores"], axis=1)[:, : len(self.weight)].astype(bool)
         self.points = []
         for point, core in zip(arrays["points"][::-1], cores[::-1], strict=True):
-            self._price(point, core)
+            self.price(point, core)
         return self._revived(figures, arrays)
 
     def _revived(self, figures: dict[str, Any], arrays: checkpoint.Arrays) -> Evolution:
@@ -404,10 +429,11 @@ class Run:
         return evolution
 
 
-def _part(name: str, arrays: checkpoint.Arrays) -> checkpoint.Arrays:
-    """The arrays whose names begin so, without that beginning."""
-    return {key.removeprefix(f"{name}_"): array for key, array in arrays.items() if key.startswith(f"{name}_")}
-
-
 def _is_one_of(pattern: Mask, others: Sequence[Mask]) -> bool:
     return any(np.array_equal(pattern, other) for other in others)
+
+
+def _name_of(circuits: Witnesses) -> str:
+    """What circuits are told apart by: a run that is resumed does not learn the same ones twice."""
+    parts = (circuits.start.tobytes(), circuits.cell.tobytes(), repr(circuits.amount.tolist()).encode())
+    return hashlib.sha256(b"".join(parts)).hexdigest()

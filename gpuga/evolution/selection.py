@@ -40,6 +40,12 @@ def roulette(individuals: Sequence[Any], k: int, stream: Stream) -> list[Any]:
     return [individuals[z] for z in stream.choice(fitness, k)]
 
 
+def rank(individuals: Sequence[Any], k: int, stream: Stream) -> list[Any]:
+    """Rank-based roulette wheel: the chance is the rank, the dearest first; equals keep the order they stand in."""
+    order = np.argsort(-costs_of(individuals), kind="stable")
+    return [individuals[order[z]] for z in stream.choice(np.arange(1.0, len(order) + 1.0), k)]
+
+
 def tournament(individuals: Sequence[Any], k: int, stream: Stream, size: int = TOURNAMENT) -> list[Any]:
     """Random tournament: k times the fittest of a few drawn at random."""
     costs = costs_of(individuals)
@@ -51,6 +57,7 @@ def tournament(individuals: Sequence[Any], k: int, stream: Stream, size: int = T
 SELECTIONS: dict[str, Callable[..., list[Any]]] = {
     "elite": lambda individuals, k, stream: elite(individuals, k),
     "roulette": roulette,
+    "rank": rank,
     "tournament": tournament,
 }
 

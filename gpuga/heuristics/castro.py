@@ -1,9 +1,9 @@
 """Castro's heuristic for two-dimensional tables (2005; Almeida, Schütz, Carvalho 2008, section 3.1).
 
 Shortest paths as well, but every sensitive cell on a circuit is credited with what the circuit carries, and
-several paths for one level share no arc, so that no residual capacities are kept. PathCosts are stratified after
-Cox: cells wide enough for the level come before narrow ones, suppressed before published. Where disjoint
-paths do not suffice, a minimum-cost flow recovers. Then clean-up.
+several paths for one level share no arc, so that no residual capacities are kept. A path through cells wide enough for
+the level is looked for first, then any; as published, Cox's strata order all cells (`cox_strata.py`). Where disjoint
+paths do not suffice, a minimum-cost flow recovers, and the level counts as failed. Then clean-up.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 
 from gpuga.circuits.min_cost_flow import Priced, priced, protect_by_flow
 from gpuga.circuits.path_cover import clean_up
-from gpuga.circuits.paths import Ask, Reached, Taste, new_reached, plain, suppress_path, wide_or_any
+from gpuga.circuits.paths import Ask, PathPolicy, Reached, new_reached, plain, suppress_path, wide_or_any
 from gpuga.compiled import bare, compiled, whole
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
+from gpuga.heuristics.cox_strata import by_strata, credit_place
+from gpuga.parameters import CastroParameters
 from gpuga.problem.path_costs import NO_PATH, PathCosts
 from gpuga.problem.two_way import Requirements, TwoWayProblem, two_way_problem
 from gpuga.protection import Found
@@ -38,20 +40,21 @@ class Work(NamedTuple):
     network: PatternNetwork
     everything: Priced
     costs: PathCosts
-    taste: Taste
+    policy: PathPolicy
     reached: Reached
     levels: Requirements
     credit: Ints
     level_at: Ints
 
 
-def castro(table: Table, context: Context) -> Found:
+def castro(table: Table, context: Context, parameters: CastroParameters = CastroParameters()) -> Found:
     """A safe pattern by credited, arc-disjoint shortest paths, cleaned up."""
     problem = two_way_problem(table, context)
     context.progress.stage("disjoint paths", len(problem.levels.place))
-    secondary, recovered = by_disjoint_paths(problem, context)
+    find = by_strata if parameters.as_published else by_disjoint_paths
+    secondary, failed = find(problem, context)
     secondary = clean_up(problem, secondary)
-    return Found(problem.pattern(secondary), evaluations=1, details={"recovered_levels": recovered})
+    return Found(problem.pattern(secondary), evaluations=1, details={"failed_levels": failed})
 
 
 def by_disjoint_paths(problem: TwoWayProblem, context: Context) -> tuple[Mask, int]:
@@ -79,7 +82,7 @@ def _new_work(problem: TwoWayProblem) -> Work:
         network=problem.network(),
         everything=priced(problem),
         costs=problem.costs(),
-        taste=plain(),
+        policy=plain(),
         reached=new_reached(sum(problem.shape)),
         levels=levels,
         credit=np.zeros(len(levels.place), np.int64),
@@ -118,7 +121,7 @@ def _disjoint_paths(work: Work, q: int) -> int:
     while reached < need:
         left = need - reached
         ask = Ask(source, sink, left, left)
-        if wide_or_any(network, work.costs, work.taste, work.reached, ask) >= NO_PATH:
+        if wide_or_any(network, work.costs, work.policy, work.reached, ask) >= NO_PATH:
             break
         suppress_path(network, ask)
         _note_free(work, ask)
@@ -143,7 +146,7 @@ def _note_free(work: Work, ask: Ask) -> None:
 
 
 @bare
-def _credit(work: Work, own: int, own_forth: bool, ask: Ask) -> int:
+def _credit(work: Work, own: int, own_forward: bool, ask: Ask) -> int:
     """Credit the sensitive cells on the circuit with what it carries in either sense; the path's width."""
     net, parent = work.network.net, work.network.search.parent
     with_path, against_path = UNBOUNDED, UNBOUNDED
@@ -153,24 +156,12 @@ def _credit(work: Work, own: int, own_forth: bool, ask: Ask) -> int:
         with_path = min(with_path, net.capacity[h])
         against_path = min(against_path, net.capacity[h ^ 1])
         v = whole(net.target[h ^ 1])
-    capacity, side = work.network.capacity, 0 if own_forth else 1
+    capacity, side = work.network.capacity, 0 if own_forward else 1
     along, against = min(with_path, capacity[own, side]), min(against_path, capacity[own, 1 - side])
-    _credit_place(work, own, own_forth, along, against)
+    credit_place(work.level_at, work.credit, own, own_forward, along, against)
     v = ask.sink
     while v != ask.source:
         h = parent[v]
-        _credit_place(work, whole(net.cell[h >> 1]), h & 1 == 0, along, against)
+        credit_place(work.level_at, work.credit, whole(net.cell[h >> 1]), h & 1 == 0, along, against)
         v = whole(net.target[h ^ 1])
     return with_path
-
-
-@bare
-def _credit_place(work: Work, place: int, forward: bool, along: int, against: int) -> None:
-    """A circuit moves the place by `along` in the sense it is passed, by `against` in the other."""
-    sense = 1 if forward else 0
-    q = work.level_at[sense, place]
-    if q >= 0:
-        work.credit[q] = max(work.credit[q], along)
-    q = work.level_at[1 - sense, place]
-    if q >= 0:
-        work.credit[q] = max(work.credit[q], against)

@@ -97,7 +97,7 @@ def _in_a_plane(plane: TwoWayTable, context: Context) -> Found:
 def _by_boxes(shown: Shown, context: Context) -> None:
     """Cheapest boxes, the largest goals first; each shows what it can of other cells, and so does its reverse."""
     table = shown.table
-    if table.grid is None and len(table.lines) > MOST_LINES and len(table.lines) > LONG * len(table):
+    if (table.grid is None or table.linked) and len(table.lines) > MOST_LINES and len(table.lines) > LONG * len(table):
         return
     try:
         grid = box_grid(table, context.clock.part(STRUCTURE_SHARE).expired)

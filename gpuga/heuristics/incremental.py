@@ -35,20 +35,23 @@ def incremental(table: Table, context: Context, parameters: IncrementalParameter
         return Found(problem.pattern(clean_up(problem, secondary) if clean else secondary), evaluations=1)
     cover = Cover(table, problem.requirements, context)
     order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
-    cover.boost()
+    cover.presolve()
     cover.by_lp(order.tolist())
     if clean:
         cover.clean_up()
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
 
 
-def by_flows(problem: TwoWayProblem, clock: Clock) -> Mask:
-    """Secondary suppressions (bool[R, C]) that meet every level, each by a minimum-cost flow, heavy cells first.
+def by_flows(problem: TwoWayProblem, clock: Clock, order: Ints | None = None) -> Mask:
+    """Secondary suppressions (bool[R, C]) that meet every level in order, each by a minimum-cost flow.
+
+    Without an order heavy cells come first.
 
     When the time is up, shortest paths complete the pattern, as far as there is time for an answer.
     """
     pattern, everything, levels = problem.network(), priced(problem), problem.levels
-    order = np.argsort(-problem.weight.ravel()[levels.place], kind="stable")
+    if order is None:
+        order = np.argsort(-problem.weight.ravel()[levels.place], kind="stable")
     for at in range(len(order)):  # a flow in a large table takes a good part of a second
         if clock.expired():
             start = np.asarray(pattern.kind == SECONDARY)

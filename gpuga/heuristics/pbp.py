@@ -2,7 +2,8 @@
 
 Phase 1 fills the volume that each sensitive cell needs in its own row, then in its own column, with the
 cheapest cells, the n-th individual starting at the n-th cheapest; lone suppressions in lines without
-sensitive cells are moved to where they can serve. Phase 2 completes by shortest paths. Then clean-up.
+sensitive cells are moved to where they can serve. Phase 2 completes by shortest paths. Then clean-up, which the paper
+does apart from the heuristic: not as published.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from gpuga.table.table import Ints, Mask, Table
 def pbp(table: Table, context: Context, parameters: PbpParameters = PbpParameters()) -> Found:
     """The cheapest of `population` patterns."""
     problem = two_way_problem(table, context)
-    patterns = pbp_patterns(problem, parameters.population, context)
+    patterns = pbp_patterns(problem, parameters.population, context, clean=not parameters.as_published)
     best = min(patterns, key=problem.cost)
     return Found(problem.pattern(best), evaluations=len(patterns))
 
 
-def pbp_patterns(problem: TwoWayProblem, count: int, context: Context) -> list[Mask]:
+def pbp_patterns(problem: TwoWayProblem, count: int, context: Context, clean: bool = True) -> list[Mask]:
     """`count` patterns as grids of secondary suppressions, all safe; fewer if the time runs out."""
-    costs, taste = problem.costs(), plain()
+    costs, policy = problem.costs(), plain()
     context.progress.stage("parallel bound and path", count)
     patterns: list[Mask] = []
     for n in range(count):
@@ -37,7 +38,7 @@ def pbp_patterns(problem: TwoWayProblem, count: int, context: Context) -> list[M
             break
         start = _without_lone(problem, _bounded(problem, n))
         try:
-            patterns.append(by_paths(problem, costs, taste, start=start))
+            patterns.append(by_paths(problem, costs, policy, start=start, clean=clean))
         except OutOfTime:
             if not patterns:
                 raise

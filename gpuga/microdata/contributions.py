@@ -124,10 +124,11 @@ def insert_rows(records: Records, table: str, rows: Sequence[tuple[object, ...]]
 
 
 def _ancestors(dimension: Dimension, leaf: int) -> list[int]:
-    """The code itself, its parent, ... up to the total."""
+    """The code itself and every code above it, in any hierarchy, up to the total."""
     path = [leaf]
-    while (parent := int(dimension.parent[path[-1]])) >= 0:
-        path.append(parent)
+    for code in path:
+        above = (int(tree[code]) for tree in dimension.breakdowns)
+        path += [parent for parent in dict.fromkeys(above) if parent >= 0 and parent not in path]
     return path
 
 

@@ -81,8 +81,17 @@ def _leading(largest: Sequence[Contribution], mass: int) -> int:
     return total
 
 
+def _decimal(number: Fraction) -> str:
+    """A percentage as it is written: a decimal where it is one, else a fraction."""
+    return format(float(number), "g") if Fraction(format(float(number), "g")) == number else str(number)
+
+
 class PrimaryRule(Protocol):
     """A primary rule."""
+
+    @property
+    def words(self) -> str:
+        """The rule as `parse_rule` reads it, in its shortest form."""
 
     @property
     def reach(self) -> int:
@@ -98,6 +107,12 @@ class Frequency:
 
     minimum: int
     range: Fraction = DEFAULT_RANGE
+
+    @property
+    def words(self) -> str:
+        """`frequency:m`, with the range in percent where it is not the usual one."""
+        share = "" if self.range == DEFAULT_RANGE else f",{_decimal(100 * self.range)}"
+        return f"frequency:{self.minimum}{share}"
 
     @property
     def reach(self) -> int:
@@ -117,6 +132,11 @@ class Dominance:
 
     n: int
     k: Fraction
+
+    @property
+    def words(self) -> str:
+        """`nk:n,k`."""
+        return f"nk:{self.n},{_decimal(self.k)}"
 
     @property
     def reach(self) -> int:
@@ -142,6 +162,11 @@ class PercentRule:
 
     p: Fraction
     q: Fraction = Fraction(100)
+
+    @property
+    def words(self) -> str:
+        """`p:p`, or `pq:p,q`."""
+        return f"p:{_decimal(self.p)}" if self.q == 100 else f"pq:{_decimal(self.p)},{_decimal(self.q)}"
 
     @property
     def reach(self) -> int:

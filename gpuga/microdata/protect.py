@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 
 from gpuga.backends import chosen_backend, chosen_for
-from gpuga.context import Clock, Context, Progress
+from gpuga.context import Context
 from gpuga.errors import GpugaError
 from gpuga.files.notation import Written
+from gpuga.microdata.finish import Finishing, cheapest_finished, prove
 from gpuga.microdata.problem import Problem, Recoding
 from gpuga.microdata.recount import recount, recount_as_known
 from gpuga.microdata.relaxed import RecodingBound
 from gpuga.microdata.search import SEARCHES, RecodingEvaluator
-from gpuga.microdata.suppression import Suppressed, suppress
+from gpuga.microdata.suppression import Suppressed
 from gpuga.microdata.unsafe import minucs, unsafe_words
+from gpuga.microdata.utility import utility
 from gpuga.protection import relative_gap
 
-FINALISTS = 3
-"""How many of the best recodings are suppressed to the end."""
 WORK = 2_500_000_000
 """Records times keys that a search looks at, unless it is told how many recodings to evaluate."""
 FINISHING, RECOUNT = 12.0, 3.0
@@ -45,6 +45,9 @@ class MicrodataParameters:
     cost: str = "entropy"
     suppress_cost: Mapping[str, float] = field(default_factory=dict)
     recode_cost: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    recode_weight: float | None = None
+    record_weight: str | None = None
+    suppress_cost_column: Mapping[str, str] = field(default_factory=dict)
     caps: Mapping[str, int] = field(default_factory=dict)
     search: str = "tabu"
     missing: str = "missing"
@@ -94,6 +97,7 @@ class MicrodataProtection:
                 name: int(self.suppressed.suppressed[:, f].sum()) for f, name in enumerate(problem.keys.fields)
             },
             "remaining_unsafe": self.remaining,
+            "utility": utility(problem, self.suppressed.codes),
             "cost_before_recount": (problem.recoding_cost(self.recoding) + self.suppressed.first_round_cost) / scale,
             "cost": self.cost / scale,
             "recoding_cost": problem.recoding_cost(self.recoding) / scale,
@@ -160,16 +164,20 @@ def protect_records(
     context.progress.stage("lower bound")
     evaluator.clock = clock.keeping(kept)
     bound = evaluator.bound()
-    checking = clock.keeping(before + RECOUNT * took)
-    recoding, suppressed = _finish(problem, evaluator, parameters, checking, context.progress)
+    once = parameters.missing_matches == "anything"
+    how = Finishing(parameters.exact, once, clock.keeping(before + RECOUNT * took), context.progress)
+    best = cheapest_finished(problem, evaluator, how)
+    if parameters.search == "exact" and not once and best.cost > bound.value:
+        best = prove(problem, evaluator, best, how)
+        bound = max(bound, evaluator.bound(), key=lambda found: found.value)
     context.progress.stage("count again")
-    remaining = _remaining(problem, recoding, suppressed, parameters)
+    remaining = _remaining(problem, best.recoding, best.suppressed, parameters)
     if remaining:
         raise GpugaError(f"a re-count still finds {remaining} unsafe combinations; nothing was written")
     return MicrodataProtection(
         problem,
-        recoding,
-        suppressed,
+        best.recoding,
+        best.suppressed,
         bound,
         remaining,
         parameters.search,
@@ -191,38 +199,3 @@ def _limit(problem: Problem, parameters: MicrodataParameters) -> int:
     if parameters.evaluations is not None:
         return parameters.evaluations
     return max(10, min(1000, WORK // (len(problem.codes) * len(problem.keys))))
-
-
-def _finish(
-    problem: Problem, evaluator: RecodingEvaluator, parameters: MicrodataParameters, clock: Clock, progress: Progress
-) -> tuple[Recoding, Suppressed]:
-    """The recoding that is cheapest once its suppressions satisfy a re-count, among the best of the search.
-
-    The search does not see that a suppression can make other combinations rare, so its winner may lose in the
-    end.
-    """
-    best: tuple[int, Recoding, Suppressed] | None = None
-    for cost, recoding in sorted((cost, k) for k, cost in evaluator.known.items())[:FINALISTS]:
-        if best is not None and (cost >= best[0] or evaluator.clock.expired()):
-            break
-        suppressed = _suppressed(problem, recoding, parameters, clock, progress)
-        total = problem.recoding_cost(recoding) + suppressed.cost
-        if best is None or total < best[0]:
-            best = (total, recoding, suppressed)
-    assert best is not None  # the evaluator knows at least the unchanged file
-    return best[1], best[2]
-
-
-def _suppressed(
-    problem: Problem, recoding: Recoding, parameters: MicrodataParameters, clock: Clock, progress: Progress
-) -> Suppressed:
-    progress.stage("local suppression")
-    return suppress(
-        problem,
-        *problem.recoded(recoding),
-        caps={problem.keys.fields.index(name): cap for name, cap in parameters.caps.items()},
-        exact=parameters.exact,
-        once=parameters.missing_matches == "anything",
-        clock=clock,
-        progress=progress,
-    )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpuga.context import Clock, Context, Progress, Silent
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import Fill, check_writable, write_whole
-from gpuga.microdata.costs import Costs, entropy_costs, linear_costs
+from gpuga.microdata.costs import RECODE_WEIGHT, Costs, OwnCosts, entropy_costs, linear_costs, with_own_costs
 from gpuga.microdata.keys import Keys, make_keys
 from gpuga.microdata.problem import Problem
 from gpuga.microdata.protect import MicrodataParameters, MicrodataProtection, protect_records
@@ -27,6 +27,7 @@ from gpuga.microdata.records import Records, quoted
 from gpuga.microdata.search import SEARCHES
 
 Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
 
 WAS_MISSING = -2
 """In the codes that are written: the score was missing from the start and stays as it was."""
@@ -110,24 +111,45 @@ def _read_problem(records: Records, parameters: MicrodataParameters) -> Problem:
     for option, names in (
         ("--recode", parameters.recode), ("--suppress-cost", parameters.suppress_cost),
         ("--recode-cost", parameters.recode_cost), ("--cap", parameters.caps),
+        ("--suppress-cost-column", parameters.suppress_cost_column),
     ):  # fmt: skip
         for name in names:
             if name not in parameters.fields:
                 raise InputError(f"{printable(name)} is not among the identifying fields", field=option)
-    records.load(parameters.fields)
-    codes, labels = _code(records, parameters)
+    columns = [c for c in (parameters.record_weight, *parameters.suppress_cost_column.values()) if c is not None]
+    records.load(list(dict.fromkeys([*parameters.fields, *columns])))
+    codes, labels = code_fields(records, parameters.fields, parameters.missing)
     rules = tuple(_rules(records, parameters, name, labels[f], codes[:, f]) for f, name in enumerate(parameters.fields))
-    return Problem(codes, keys, rules, _costs(parameters, keys, codes, rules))
+    costs = with_own_costs(_costs(parameters, keys, codes, rules), _own_costs(records, parameters, keys))
+    caps = {keys.fields.index(name): cap for name, cap in parameters.caps.items()}
+    return Problem(codes, keys, rules, costs, caps)
 
 
-def _code(records: Records, parameters: MicrodataParameters) -> tuple[Codes, list[list[str]]]:
+def _own_costs(records: Records, parameters: MicrodataParameters, keys: Keys) -> OwnCosts:
+    """Records' own costs, from columns of the file."""
+    weight, columns = parameters.record_weight, parameters.suppress_cost_column
+    by_field = {keys.fields.index(name): read_amounts(records, column) for name, column in columns.items()}
+    return OwnCosts(None if weight is None else read_amounts(records, weight), by_field)
+
+
+def read_amounts(records: Records, column: str) -> tuple[Ints, int]:
+    """A column of numbers above 0 as integers, and the unit that they are fractions of."""
+    records.write_plainly([column])
+    number, decimals = records.number(column)
+    records.refuse_where(f"{number} IS NULL", column, "is too large for exact arithmetic")
+    records.refuse_where(f"{number} <= 0", column, "is not above 0")
+    found = records.run(f"SELECT {number} AS amount FROM records ORDER BY rowid").fetchnumpy()["amount"]
+    return np.asarray(found, np.int64), 10**decimals
+
+
+def code_fields(records: Records, fields: Sequence[str], missing: str) -> tuple[Codes, list[list[str]]]:
     """Each score as the position of its label; -1 where blank or already marked as missing."""
-    codes = np.empty((records.count, len(parameters.fields)), np.int32)
+    codes = np.empty((records.count, len(fields)), np.int32)
     labels = []
-    for position, name in enumerate(parameters.fields):
+    for position, name in enumerate(fields):
         score = f"nullif(nullif(trim({records.column(name)}), ''), ?)"
         distinct = f"SELECT DISTINCT {score} AS s FROM records WHERE s IS NOT NULL"
-        names = sorted(str(row[0]) for row in records.run(distinct, [parameters.missing]).fetchall())
+        names = sorted(str(row[0]) for row in records.run(distinct, [missing]).fetchall())
         records.run(f"CREATE TABLE label{position} (text VARCHAR, code INTEGER)")
         arrays = {"text": np.array(names, dtype=object), "code": np.arange(len(names), dtype=np.int32)}
         if names:
@@ -135,7 +157,7 @@ def _code(records: Records, parameters: MicrodataParameters) -> tuple[Codes, lis
         found = records.run(
             f"SELECT coalesce(code, -1)::INTEGER AS code FROM records LEFT JOIN label{position}"
             f" ON text = {score} ORDER BY records.rowid",
-            [parameters.missing],
+            [missing],
         ).fetchnumpy()["code"]
         codes[:, position] = np.asarray(found, np.int32)
         labels.append(names)
@@ -157,7 +179,12 @@ def _costs(parameters: MicrodataParameters, keys: Keys, codes: Codes, rules: Seq
     if parameters.cost == "entropy":
         if parameters.suppress_cost or parameters.recode_cost:
             raise InputError("--suppress-cost and --recode-cost need --cost linear", field="--cost")
-        return entropy_costs(codes, rules)
+        weight = RECODE_WEIGHT if parameters.recode_weight is None else parameters.recode_weight
+        if not 0 <= weight < 1e6:
+            raise InputError(f"{weight} is not a weight of 0 or more", field="--recode-weight")
+        return entropy_costs(codes, rules, weight)
+    if parameters.recode_weight is not None:
+        raise InputError("needs --cost entropy; with --cost linear give --recode-cost", field="--recode-weight")
     weights = [parameters.suppress_cost.get(name, 1.0) for name in keys.fields]
     recode = {keys.fields.index(name): costs for name, costs in parameters.recode_cost.items()}
     return linear_costs(codes, rules, weights, recode)

@@ -8,24 +8,30 @@ at that recoding, which sharpen all later estimates (the paper's re-weighting).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.context import Clock, Progress, Silent
+from gpuga.context import GRACE, Clock, Progress, Silent
 from gpuga.kernels import Backend
-from gpuga.microdata.problem import Problem, Recoding, true_cost
+from gpuga.microdata.costs import IMPOSSIBLE
+from gpuga.microdata.evaluation import evaluate_recoding
+from gpuga.microdata.problem import Problem, Recoding
 from gpuga.microdata.relaxed import FINENESS, MOST_RECODINGS, RecodingBound, Relaxed, frequency_tables, priced
 
 MOST_PRICES = 12
+CAP_SHARE = 10.0
+"""Seconds that suppressions within the caps are looked for, per recoding."""
 
 
 class RecodingEvaluator:
     """Estimates and true costs of recodings, the best one found, and a proven bound.
 
-    `evaluations` limits the true costs that are computed; `clock` the time.
+    `evaluations` limits the true costs that are computed; `clock` the time. `known` holds the costs, `floors` what
+    is proven of them (less where a cover is greedy, or an integer program ended before its proof). Searches begin at
+    `start`: the unchanged file, or where the caps forbid it the coarsest one.
     """
 
     def __init__(
@@ -41,11 +47,14 @@ class RecodingEvaluator:
         self.problem, self.limit, self.clock = problem, evaluations, clock or Clock()
         self._progress = progress or Silent()
         self.known: dict[Recoding, int] = {}
+        self.floors: dict[Recoding, int] = {}
         self._exact, self._backend = exact, backend
         self._tables = frequency_tables(problem)
         self._relaxed: list[Relaxed] = []
         self.best: Recoding = problem.unchanged
-        self.evaluate(problem.unchanged)
+        self.start: Recoding = problem.unchanged
+        if self.evaluate(problem.unchanged) >= IMPOSSIBLE and self.evaluate(problem.coarsest) < IMPOSSIBLE:
+            self.start = problem.coarsest
 
     @property
     def best_cost(self) -> int:
@@ -64,7 +73,9 @@ class RecodingEvaluator:
     def evaluate(self, recoding: Recoding) -> int:
         """The true cost of a recoding; also makes prices that are tight there."""
         if recoding not in self.known:
-            self.known[recoding] = true_cost(self.problem, recoding, exact=self._exact)
+            seconds = max(GRACE, min(CAP_SHARE, self.clock.left()))
+            found = evaluate_recoding(self.problem, recoding, exact=self._exact, seconds=seconds)
+            self.known[recoding], self.floors[recoding] = found
             if len(self._relaxed) < MOST_PRICES:
                 self._relaxed.append(Relaxed(self.problem, priced(self.problem, self._tables, recoding), self._backend))
             if self.known[recoding] < self.best_cost:
@@ -101,11 +112,11 @@ class RecodingEvaluator:
         """A proven lower bound on the cost of any protection of this file: 0 where no time is left for another."""
         if self.clock.expired():
             return RecodingBound(Fraction(0), "none: the time was up")
-        if np.prod([float(c) for c in self.problem.choices]) <= MOST_RECODINGS:
+        if self.enumerable:
             return RecodingBound(Fraction(int(self._floor().min()), FINENESS), "enumeration")
-        upper = self.best_cost * FINENESS
+        upper = min(self.best_cost, self.problem.worst_cost) * FINENESS
         bounds = [relaxed.lagrangean(upper, self.clock) for relaxed in self._in_time()]
-        return RecodingBound(min(Fraction(max(bounds), FINENESS), Fraction(self.best_cost)), "lagrangean")
+        return RecodingBound(Fraction(max(bounds), FINENESS), "lagrangean")
 
     def _in_time(self) -> Iterator[Relaxed]:
         """The sets of prices, the first one always and the others as long as there is time."""
@@ -118,15 +129,22 @@ class RecodingEvaluator:
         floor = np.zeros(self.problem.choices, np.int64)
         for relaxed in self._in_time():
             floor = np.maximum(floor, relaxed.everywhere())
-        for recoding, cost in self.known.items():
-            floor[recoding] = cost * FINENESS
+        for recoding, proven in self.floors.items():
+            floor[recoding] = max(int(floor[recoding]), proven * FINENESS)
         return floor
 
-    def most_promising(self) -> Recoding | None:
-        """The recoding with the lowest bound that might still beat the best; None when the best is proven."""
+    @property
+    def enumerable(self) -> bool:
+        """Whether the recodings are few enough to look at every one."""
+        return bool(np.prod([float(c) for c in self.problem.choices]) <= MOST_RECODINGS)
+
+    def most_promising(self, below: int, settled: Collection[Recoding]) -> Recoding | None:
+        """The recoding of lowest proven bound that might cost less than `below` and is not settled."""
         floor = self._floor()
+        for recoding in settled:
+            floor[recoding] = below * FINENESS
         at = tuple(int(x) for x in np.unravel_index(int(floor.argmin()), floor.shape))
-        return None if int(floor[at]) >= self.best_cost * FINENESS else at
+        return None if int(floor[at]) >= below * FINENESS else at
 
 
 def neighbours(problem: Problem, recoding: Recoding) -> list[Recoding]:
@@ -146,7 +164,7 @@ def random_recoding(problem: Problem, rng: np.random.Generator) -> Recoding:
 
 def iterative(evaluator: RecodingEvaluator, rng: np.random.Generator) -> None:
     """Improve from the unchanged file until no neighbour is cheaper."""
-    _improve(evaluator, evaluator.problem.unchanged)
+    _improve(evaluator, evaluator.start)
 
 
 def _improve(evaluator: RecodingEvaluator, recoding: Recoding) -> None:
@@ -176,7 +194,7 @@ def tabu(evaluator: RecodingEvaluator, rng: np.random.Generator, patience: int |
     problem = evaluator.problem
     patience = patience or 10 + 2 * sum(problem.choices)
     tenure = max(2, sum(c > 1 for c in problem.choices) // 2 + 1)
-    recoding, since, step = problem.unchanged, 0, 0
+    recoding, since, step = evaluator.start, 0, 0
     forbidden: dict[tuple[int, int], int] = {}
     while since < patience and not evaluator.spent():
         before = evaluator.best_cost
@@ -201,7 +219,7 @@ def annealing(evaluator: RecodingEvaluator, rng: np.random.Generator, steps: int
     """Accept random neighbours, worse ones with a probability that falls to nothing."""
     problem = evaluator.problem
     steps = steps or 40 * sum(problem.choices)
-    recoding, cost = problem.unchanged, Fraction(evaluator.best_cost)
+    recoding, cost = evaluator.start, Fraction(evaluator.known[evaluator.start])
     around = neighbours(problem, recoding)
     if not around:
         return
@@ -223,10 +241,10 @@ def annealing(evaluator: RecodingEvaluator, rng: np.random.Generator, steps: int
 def exact(evaluator: RecodingEvaluator, rng: np.random.Generator) -> None:
     """Tabu search, then the most promising recodings until none can be cheaper (few recodings only)."""
     tabu(evaluator, rng)
-    if np.prod([float(c) for c in evaluator.problem.choices]) > MOST_RECODINGS:
+    if not evaluator.enumerable:
         return
     while not evaluator.spent():
-        recoding = evaluator.most_promising()
+        recoding = evaluator.most_promising(evaluator.best_cost, evaluator.known)
         if recoding is None:
             return
         evaluator.evaluate(recoding)

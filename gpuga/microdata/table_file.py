@@ -1,8 +1,8 @@
 """Writing a tabulation as a table file that `gpuga protect` reads: long CSV or Parquet, or `.jj`.
 
-In the long formats the groups stand after the cells: their dimension columns are blank, and the column
-`members` lists the positions (from 0) of the rows whose sum they are. In `.jj` a group is a cell and an
-equation like any other. The file holds every value: it is for the office only.
+In the long formats a column `rule` says which rules made a cell a primary. Groups stand after the cells: their
+dimension columns are blank, and the column `members` lists the positions (from 0) of the rows whose sum they are.
+In `.jj` a group is a cell and an equation like any other. The file holds every value: it is for the office only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gpuga.files.jj import jj_text
 from gpuga.files.parquet import texts_bytes
 from gpuga.microdata.tabulate import Tabulation
 from gpuga.table.exact import shown
+from gpuga.table.words import RULE
 
 
 def write_tabulation(tabulation: Tabulation, path: str | Path) -> None:
@@ -40,14 +41,17 @@ def tabulation_content(tabulation: Tabulation, path: str | Path) -> Content:
     names, columns = long_columns(tabulation)
     if suffix == ".csv":
         return rows_text(names, zip(*columns, strict=True))
-    words = {"status", "members", *(dimension.name for dimension in tabulation.grid.dimensions)}
+    words = {"status", RULE, "members", *(dimension.name for dimension in tabulation.grid.dimensions)}
     return texts_bytes(names, columns, words)
 
 
 def long_columns(tabulation: Tabulation) -> tuple[list[str], list[list[str]]]:
-    """Names and texts of the columns: dimensions, figures, and `members` where there are groups."""
+    """Names and texts of the columns: dimensions, figures, the rules that fired, `members` where there are groups."""
     names, columns = table_columns(replace(tabulation, groups=()).table())
     filled = [list(column) for column in columns]
+    if any(tabulation.rules):
+        names = [*names, RULE]
+        filled.append(list(tabulation.rules))
     if tabulation.groups:
         names = [*names, "members"]
         filled.append([""] * len(tabulation.value))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gpuga.context import Progress, Silent
 from gpuga.errors import InputError, printable
-from gpuga.files.hrc import read_dimension
+from gpuga.files.hrc import Files, read_dimension
 from gpuga.microdata.contributions import Cells, Layout, collect, makeup, prepare
 from gpuga.microdata.primary_rules import Contributions, PrimaryRule, Zeros, required_level
 from gpuga.microdata.records import OpeningOptions, Records
@@ -27,7 +27,7 @@ from gpuga.microdata.singletons import Group, crowded_lines, groups
 from gpuga.table.grid import flat_dimension, grid_lines
 from gpuga.table.groups import with_groups
 from gpuga.table.table import Dimension, Grid, Levels, Status, Table
-from gpuga.table.words import RESERVED
+from gpuga.table.words import BETWEEN_RULES, RESERVED
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,7 @@ class Tabulation:
     cost_scale: int = 1
     records: int = 0
     fired: tuple[int, ...] = ()  # how many primaries each rule asks for, in the order of the rules
+    rules: tuple[str, ...] = ()  # of every cell: the rules that make it a primary
 
     def lower(self) -> NDArray[np.int64]:
         """Lower levels: as wide as the upper ones, but no wider than the room down to `lb`."""
@@ -103,7 +104,7 @@ def tabulate(
     layout: Layout,
     rules: Sequence[PrimaryRule],
     *,
-    hierarchies: Mapping[str, Dimension | str | Path] | None = None,
+    hierarchies: Mapping[str, Dimension | Files] | None = None,
     zeros: Zeros | None = None,
     singletons: bool = True,
     total: str = "Total",
@@ -113,7 +114,7 @@ def tabulate(
     """The table of a microdata file by `layout.by`, its primaries found by the rules (any one makes a
     primary).
 
-    `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file that does; a dimension
+    `hierarchies` gives a dimension its codes and sub-totals, or the `.hrc` file (or several) that does; a dimension
     without one is flat. `singletons` also protects primaries of one line against each other. `written` and
     `threads` say how the file is read.
     """
@@ -140,8 +141,15 @@ def tabulate(
         progress.stage("groups")
         found = _groups(records, cells, grid, primary, rules, zeros) if singletons else []
         made = _tabulation(cells, grid, needed, found, layout, records.count)
-        sensitive = [c for c, level in zip(cells.contributions, needed, strict=True) if level is not None]
-        return replace(made, fired=tuple(sum(rule.level(c) is not None for c in sensitive) for rule in rules))
+        by_cell = [
+            [] if level is None else [z for z, rule in enumerate(rules) if rule.level(cell) is not None]
+            for cell, level in zip(cells.contributions, needed, strict=True)
+        ]
+        return replace(
+            made,
+            fired=tuple(sum(z in those for those in by_cell) for z in range(len(rules))),
+            rules=tuple(BETWEEN_RULES.join(rules[z].words for z in those) for those in by_cell),
+        )
 
 
 def _check_call(layout: Layout, rules: Sequence[PrimaryRule], hierarchies: Mapping[str, Dimension]) -> None:

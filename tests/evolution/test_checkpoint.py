@@ -116,7 +116,7 @@ def test_no_value_of_a_cell_is_in_a_checkpoint(plane: Table, tmp_path: Path) -> 
     figures, arrays = checkpoint.read(max(tmp_path.iterdir()).read_bytes())
     hidden = set(plane.value[plane.primary].tolist()) - set(range(len(plane)))
     counts = {"generation", "children", "position", "since", "heard", "priced_at"}
-    assert set(figures) == {"fingerprint", "backend", "device", *counts}
+    assert set(figures) == {"fingerprint", "backend", "device", "learnt", *counts}
     for name, array in arrays.items():
         if name != "lower":
             assert not hidden & set(np.asarray(array, np.int64).ravel().tolist()), name

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import gpuga
+from gpuga.bounds.modular import modular
 from gpuga.circuits import cover
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError, OutOfTime
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.heuristics.incremental import incremental
 from gpuga.heuristics.marginal import marginal, with_totals
-from gpuga.heuristics.modular import modular, sub_tables
 from gpuga.methods import Run
 from gpuga.parameters import IncrementalParameters
 from gpuga.safety.audit import audit
-from gpuga.table.crossing import crossing_of
 from gpuga.table.generate import smith3d
 from gpuga.table.table import Table
 
@@ -72,16 +69,6 @@ def test_incremental_names_its_variants_when_asked_for_another() -> None:
         incremental(smith3d((4, 4, 3), 0.1, 0.1, 1), Context(), IncrementalParameters(variant="one-p"))
 
 
-def test_every_line_lies_in_a_sub_table() -> None:
-    table = smith3d((9, 5, 4), 0.1, 0.1, 3, 1)
-    crossing = crossing_of(table)
-    assert crossing is not None
-    parts = [set(cells.tolist()) for _, cells in sub_tables(crossing)]
-    for line in range(len(table.lines)):
-        cells = set(table.lines.cell[table.lines.start[line] : table.lines.start[line + 1]].tolist())
-        assert any(cells <= part for part in parts)
-
-
 def test_marginal_hides_every_total_above_a_sensitive_cell() -> None:
     table = smith3d((6, 5, 4), 0.05, 0.1, 3)
     hidden = with_totals(table)
@@ -103,10 +90,3 @@ def test_without_boxes_the_end_of_time_is_said(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(cover, "box_grid", lambda *_: None)
     with pytest.raises(OutOfTime, match="time ran out"):
         incremental(smith3d((6, 5, 4), 0.1, 0.15, 7), Context(clock=Clock(1e-9)))
-
-
-def test_sub_tables_with_holes_keep_only_equations_of_the_table() -> None:
-    table = gpuga.read_table(Path(__file__).parent.parent / "data" / "crossing_with_holes.jj")
-    found = gpuga.protect(table, "modular")
-    assert found.audit.safe
-    assert found.repaired == 0

@@ -122,7 +122,7 @@ def test_castro_recovers_by_flows_where_disjoint_paths_do_not_suffice():
     lines = plane_lines(np.ones((3, 4), bool))
     table = Table.build(value, lines, status=status, ub=ub, levels=Levels(none, upper, none))
     found = castro(table, Context())
-    assert found.details["recovered_levels"] == 1
+    assert found.details["failed_levels"] == 1
     assert is_safe(table, found.suppressed)
     assert is_safe(table, shortest_path(table, Context()).suppressed)
 

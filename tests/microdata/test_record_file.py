@@ -25,6 +25,7 @@ from gpuga.files import atomic
 from gpuga.files.notation import Written
 from gpuga.kernels.backend import BackendUnavailable
 from gpuga.microdata import Layout, MicrodataParameters, parse_rule, protect_file, tabulate
+from gpuga.microdata import caps as caps_module
 from gpuga.microdata import suppression as suppression_module
 from gpuga.microdata.protect import protect_records
 from gpuga.microdata.record_file import opened
@@ -107,8 +108,8 @@ def test_every_search_minds_the_clock(people: Path, search: str) -> None:
 def test_caps_that_time_does_not_suffice_for_are_not_called_impossible(
     people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suppression_module, "milp", lambda *_, **__: SimpleNamespace(x=None, status=1))
-    with pytest.raises(OutOfTime, match="caps on age"):
+    monkeypatch.setattr(caps_module, "milp", lambda *_, **__: SimpleNamespace(x=None, status=1))
+    with pytest.raises(OutOfTime, match="caps on suppressions of age was found"):
         protect_file(people, people.with_name("out.csv"), MicrodataParameters(PARAMETERS.fields, 2, 3, caps={"age": 1}))
     assert not people.with_name("out.csv").exists()
 
@@ -206,7 +207,7 @@ def test_a_ctrl_c_while_the_file_is_read_writes_nothing(
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(5)
 
-    monkeypatch.setattr("gpuga.microdata.record_file._code", interrupted)
+    monkeypatch.setattr("gpuga.microdata.record_file.code_fields", interrupted)
     assert run(words(people)) == 1
     assert capsys.readouterr().err.strip() == "gpuga: interrupted"
     assert [p.name for p in people.parent.iterdir()] == ["people.csv"]
@@ -271,6 +272,7 @@ def test_options_become_a_wish() -> None:
         recode=["a=width:5"],
         suppress_cost=[],
         recode_cost=[],
+        suppress_cost_column=["b=c"],
         cap=["a=3"],
         greedy=True,
         written={"separator": "tab", "encoding": "cp1252"},
@@ -282,6 +284,7 @@ def test_options_become_a_wish() -> None:
         keys=((("a", "b"), 4),),
         recode={"a": "width:5"},
         cost="linear",
+        suppress_cost_column={"b": "c"},
         caps={"a": 3},
         exact=False,
         written=Written(separator="tab", encoding="cp1252"),

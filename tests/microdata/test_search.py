@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpuga.context import Clock
+from gpuga.kernels import get_backend
 from gpuga.microdata.problem import true_cost
 from gpuga.microdata.relaxed import FINENESS, Relaxed, frequency_tables, priced
 from gpuga.microdata.search import SEARCHES, RecodingEvaluator, neighbours
@@ -109,3 +110,13 @@ def test_the_lagrangean_bound_stands_in_where_recodings_are_too_many(monkeypatch
     bound = evaluator.bound()
     assert bound.kind == "lagrangean"
     assert 0 < bound.value <= optimum(problem)
+
+
+def test_every_search_walks_the_same_way_on_every_back_end():
+    for name, search in SEARCHES.items():
+        walks = []
+        for backend in ("numpy", "cpu"):
+            evaluator = RecodingEvaluator(random_problem(5), backend=get_backend(backend))
+            search(evaluator, np.random.default_rng(3))
+            walks.append((list(evaluator.known.items()), evaluator.bound()))
+        assert walks[0] == walks[1], name

@@ -110,3 +110,19 @@ def test_parquet_and_csv_give_the_same_table(tmp_path):
     ]
     assert np.array_equal(tables[0].value * tables[1].scale, tables[1].value * tables[0].scale)
     assert np.array_equal(tables[0].primary, tables[1].primary)
+
+
+def test_records_are_added_up_in_several_hierarchies_of_one_dimension(tmp_path):
+    rows = [("a", 3), ("a", 4), ("b", 5), ("c", 6), ("d", 70), ("d", 1)]
+    write(tmp_path / "m.csv", [{"r": code, "v": str(value)} for code, value in rows])
+    (tmp_path / "provinces.hrc").write_text("North\n@a\n@b\nSouth\n@c\n@d\n")
+    (tmp_path / "zones.hrc").write_text("coast\n@a\n@c\ninland\n@b\n@d\n")
+    files = [tmp_path / "provinces.hrc", tmp_path / "zones.hrc"]
+    found = tabulate(tmp_path / "m.csv", Layout(("r",), "v"), [parse_rule("frequency:2")], hierarchies={"r": files})
+    value = {codes[0]: int(v) for codes, v in zip(labels(found), found.value, strict=True)}
+    assert value == {
+        "a": 7, "b": 5, "c": 6, "d": 71, "North": 12, "South": 77, "coast": 13, "inland": 76, "Total": 89,
+    }  # fmt: skip
+    count = {codes[0]: int(n) for codes, n in zip(labels(found), found.contributors, strict=True)}
+    assert (count["coast"], count["inland"], count["Total"]) == (3, 3, 6)
+    assert len(found.table().lines) == 6 + found.table().groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain, combinations
 
 import numpy as np
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 from gpuga.errors import Infeasible, InputError
 from gpuga.kernels import get_backend, host
 from gpuga.microdata import histogram
+from gpuga.microdata.caps import minimal_covers
 from gpuga.microdata.cover import cheapest_covers, cover_costs, feasible_prices, highs_cover
 from gpuga.microdata.histogram import mark_rare
 from gpuga.microdata.keys import make_keys
 from gpuga.microdata.problem import local_suppression
 from gpuga.microdata.relaxed import Relaxed, frequency_tables, priced
-from gpuga.microdata.suppression import minimal_covers, suppress
+from gpuga.microdata.suppression import suppress
 from gpuga.microdata.unsafe import families, key_bits, minucs, unsafe_words
 from tests.microdata.random_problems import random_problem
 
@@ -158,7 +160,7 @@ def test_caps_are_kept_and_cost_no_less():
             continue
         first = local_suppression(problem, codes, sizes).cost
         try:
-            capped = suppress(problem, codes, sizes, caps={field: cap})
+            capped = suppress(replace(problem, caps={field: cap}), codes, sizes)
         except Infeasible:
             continue
         kept += 1
