@@ -18,6 +18,7 @@ from typing import Any
 
 import gpuga
 from bench.kinds import KINDS, QUICK, Kind
+from bench.options import kind_names, parser_of
 from bench.statistics import mean_interval
 from gpuga.errors import GpugaError
 from gpuga.parameters import INGREDIENTS
@@ -93,12 +94,24 @@ def summary(kind: Kind, rows: list[dict[str, Any]]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench contest", description=__doc__)
-    parser.add_argument("--json", required=True)
+    parser = parser_of("contest", __doc__)
+    parser.add_argument("--json", required=True, metavar="FILE", help="results; runs that it has are not repeated")
     parser.add_argument("--quick", action="store_true", help="two small kinds, two tables, two seconds")
-    parser.add_argument("--kind", action="append", choices=sorted(KINDS))
-    parser.add_argument("--method", action="append")
-    parser.add_argument("--ablation", action="store_true", help="circuits without each ingredient")
-    parser.add_argument("--tables", type=int, default=10)
-    parser.add_argument("--seconds", type=float)
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=sorted(KINDS),
+        metavar="KIND",
+        help=f"kind of tables: {kind_names()}; may be repeated (default: all)",
+    )
+    parser.add_argument(
+        "--method", action="append", metavar="NAME", help=f"method; may be repeated (default: {', '.join(METHODS)})"
+    )
+    parser.add_argument(
+        "--ablation", action="store_true", help="compare circuits with circuits without each ingredient"
+    )
+    parser.add_argument("--tables", type=int, default=10, metavar="N", help="number of tables of each kind")
+    parser.add_argument(
+        "--seconds", type=float, metavar="N", help="time limit of a run in seconds (default: that of the kind)"
+    )
     return parser

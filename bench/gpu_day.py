@@ -20,6 +20,7 @@ from typing import Any
 from bench import contest, share, throughput
 from bench.kinds import KINDS, Kind
 from bench.machine import machine
+from bench.options import parser_of
 from bench.sections import figure, markdown_table, percent, seconds
 from gpuga.files.atomic import write_whole
 from gpuga.kernels.probe import cuda_problem, probe_driver, simulated
@@ -36,7 +37,7 @@ BACKENDS = ("cpu", "cuda")
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run: tests (as pytest is told), tables, populations and seconds."""
+    """How much is run: tests (as pytest is told), tables, populations, seconds and repeats."""
 
     tests: tuple[str, ...]
     cases: tuple[throughput.Case, ...]
@@ -45,6 +46,7 @@ class Plan:
     tables: int
     seconds: float
     options: dict[str, Any] = field(default_factory=dict)
+    repeats: int = 3
 
 
 FULL = Plan(
@@ -64,6 +66,7 @@ DRY = Plan(
     1,
     60,
     {"generations": 1, "without": ("prover",)},
+    repeats=1,
 )
 
 
@@ -79,7 +82,7 @@ def tests(plan: Plan) -> str:
 
 def rates(plan: Plan) -> str:
     """Patterns per second of both back ends, and how many times faster the device is."""
-    options = argparse.Namespace(seed=1, repeats=3, device=None)
+    options = argparse.Namespace(seed=1, repeats=plan.repeats, device=None)
     body = []
     for case in plan.cases:
         for operation in case.operations:
@@ -171,9 +174,11 @@ def head() -> str:
 
 def main(arguments: list[str]) -> int:
     """Run all parts and write the report."""
-    parser = argparse.ArgumentParser(prog="python -m bench gpu-day", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "out" / "gpu-day.md", metavar="FILE.md")
-    parser.add_argument("--dry-run", action="store_true", help="on numba's simulator, on tiny tables")
+    parser = parser_of("gpu-day", __doc__)
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "bench" / "out" / "gpu-day.md", metavar="FILE.md", help="report to write"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="run on numba's simulator, with tiny tables")
     given = parser.parse_args(arguments)
     if given.dry_run and not simulated():  # numba chooses the simulator when it is imported: another process
         return subprocess.run(

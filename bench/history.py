@@ -1,19 +1,21 @@
-"""A small fixed set of runs, kept over time: python -m bench history [--file FILE].
+"""A small fixed set of runs, kept over time: python -m bench history [--file FILE] [--against VERSION].
 
 Every call adds an entry with version, commit, date and processor, and says what got slower or worse since the last
-entry of the same processor. Most methods are bounded by generations, so that costs are the same in every run of a
-version; times are CPU seconds. Meant to be run by hand or on a schedule, in less than two minutes.
+entry of the same processor, or since that of a version or commit; the exit code is 1 where anything did. Most methods
+are bounded by generations, so that costs are the same in every run of a version; times are CPU seconds. Meant to be run
+by hand or on a schedule, in less than two minutes.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from bench.machine import machine
+from bench.options import parser_of
 from bench.runs import Row, Run, measured, warm_up
 from bench.sections import figure, markdown_table, seconds
 
@@ -39,6 +41,8 @@ RUNS = (
 )
 SLOWER, LEAST_SECONDS = 1.3, 0.5
 """A run counts as slower when it takes so many times, and so many seconds, longer than before."""
+NOISE = 0.002
+"""Costs and bounds of runs that a time limit ends differ by about so much from one measurement to the next."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +112,9 @@ def findings(before: Sequence[HistoryEntry], now: Sequence[HistoryEntry]) -> lis
         what = f"{entry.method} on {entry.table}"
         if entry.fault and not old.fault:
             said.append(f"worse: {what} fails now: {entry.fault}")
-        if entry.cost is not None and old.cost is not None and entry.cost > old.cost:
+        if entry.cost is not None and old.cost is not None and entry.cost > old.cost * (1 + NOISE):
             said.append(f"worse: {what} costs {figure(entry.cost, 1)}, was {figure(old.cost, 1)} at {old.commit}")
-        if old.lower_bound is not None and (entry.lower_bound or 0.0) < old.lower_bound:
+        if old.lower_bound is not None and (entry.lower_bound or 0.0) < old.lower_bound * (1 - NOISE):
             said.append(
                 f"worse: the bound of {what} is {figure(entry.lower_bound, 1)}, was {figure(old.lower_bound, 1)}"
             )
@@ -120,15 +124,26 @@ def findings(before: Sequence[HistoryEntry], now: Sequence[HistoryEntry]) -> lis
     return said
 
 
+def of_version(entries: Sequence[HistoryEntry], name: str) -> list[HistoryEntry]:
+    """The entries of one version or commit."""
+    return [entry for entry in entries if name in (entry.version, entry.commit)]
+
+
 def _spent(entry: HistoryEntry) -> float:
     return entry.cpu_seconds + (entry.audit_cpu_seconds or 0.0)
 
 
 def main(arguments: list[str]) -> int:
     """Run the set, add the entry, compare with the last one."""
-    parser = argparse.ArgumentParser(prog="python -m bench history", description=__doc__)
-    parser.add_argument("--file", type=Path, default=Path("bench/out/history.csv"))
+    parser = parser_of("history", __doc__)
+    parser.add_argument(
+        "--file", type=Path, default=Path("bench/out/history.csv"), metavar="FILE", help="file of all entries"
+    )
+    parser.add_argument("--against", metavar="VERSION", help="version or commit to compare with; else the last entry")
     given = parser.parse_args(arguments)
+    if given.against and not of_version(read_entries(given.file), given.against):
+        print(f"there is no entry of {given.against} in {given.file}", file=sys.stderr)
+        return 2
     here, warm = machine(), set[tuple[str, str]]()
     now = []
     for run in RUNS:
@@ -142,7 +157,7 @@ def main(arguments: list[str]) -> int:
         for e in now
     ]
     print(markdown_table(("table", "method", "cost", "lower bound", "CPU s", "verdict"), body))
-    said = findings(before, now)
+    said = findings(of_version(before, given.against) if given.against else before, now)
     print(
         "\n".join(said)
         if said
@@ -150,4 +165,4 @@ def main(arguments: list[str]) -> int:
         if before
         else "the first entry: nothing to compare with"
     )
-    return 0
+    return int(bool(said))

@@ -8,7 +8,6 @@ each, since some leave files behind.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import resource
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.options import parser_of
 from bench.peers_2d import alone, timed, write_for_peer
 from bench.runs import Run, measured, warm_up
 from bench.sections import Section, figure, markdown, percent, seconds, write_section
@@ -39,6 +39,7 @@ TABLES = (
     "class1:50x50:1",
     "smith3d:8x6x5:0.1:0.1:0:1",
     "smith3d:10x14x4:0.1:0.2:2:1",
+    "nested:17x10x8:0.05:1",
 )
 OURS = ("circuits", "exact", "modular", "hypercube")
 R_SCRIPT = Path(__file__).with_name("peers.R")
@@ -314,10 +315,18 @@ def kept_results(path: Path) -> list[Result]:
 
 def main(arguments: list[str]) -> int:
     """Run every tool on every table, print and write the results."""
-    parser = argparse.ArgumentParser(prog="python -m bench peers", description=__doc__)
-    parser.add_argument("tables", nargs="*", default=TABLES, help="tables by name, such as class1:50x50:1")
-    parser.add_argument("--minutes", type=float, default=1.0, help="for each tool on each table")
-    parser.add_argument("--out", type=Path, default=Path("bench/out"), metavar="FOLDER")
+    parser = parser_of("peers", __doc__)
+    parser.add_argument(
+        "tables",
+        nargs="*",
+        default=TABLES,
+        metavar="TABLE",
+        help="tables by name, such as class1:50x50:1 (default: the tables of the report)",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=1.0, metavar="N", help="time limit of each tool on each table, in minutes"
+    )
+    parser.add_argument("--out", type=Path, default=Path("bench/out"), metavar="FOLDER", help="folder of the results")
     given = parser.parse_args(arguments)
     missing = missing_peers()
     for peer, why in missing.items():

@@ -9,7 +9,6 @@ disk (libraries, compiled loops) is loaded before the clock starts.
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -22,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.options import parser_of
 from gpuga import audit, protect
 from gpuga.table import Levels, Table
 from gpuga.table.generate import class1, herrington, smith2d
@@ -133,10 +133,12 @@ def compare(spec: str, minutes: float) -> dict[str, Any]:
 
 def main(arguments: list[str]) -> int:
     """Compare on each table, a line of JSON each."""
-    parser = argparse.ArgumentParser(prog="python -m bench peers-2d", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("specs", nargs="+")
-    parser.add_argument("--minutes", type=float, default=5.0)
-    parser.add_argument("--out", type=Path)
+    parser = parser_of("peers-2d", __doc__)
+    parser.add_argument("specs", nargs="+", metavar="TABLE", help="tables by name, such as herrington:50x50:1%%:1")
+    parser.add_argument(
+        "--minutes", type=float, default=5.0, metavar="N", help="time limit of each method on each table, in minutes"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="append the results to this file, one JSON line each")
     chosen = parser.parse_args(arguments)
     protect(class1(30, 30, 2), "exact")  # compiles what has not been compiled yet
     for spec in chosen.specs:

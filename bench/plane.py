@@ -11,7 +11,6 @@ counts CPU seconds, so that a busy machine gives the figures of an idle one.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from bench.options import parser_of
 from gpuga.context import Clock
 from gpuga.protect import protect
 from gpuga.table import Table
@@ -174,11 +174,19 @@ def summary(results: Sequence[PlaneResult]) -> str:
 
 def main(arguments: list[str]) -> int:
     """Run what has not been run, and sum up."""
-    parser = argparse.ArgumentParser(prog="python -m bench plane", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("specs", nargs="*", default=EVERYTHING, help="runs; without any, everything")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no run after this time")
+    parser = parser_of("plane", __doc__)
+    parser.add_argument("specs", nargs="*", default=EVERYTHING, metavar="RUN", help="runs by name (default: all)")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=float("inf"),
+        metavar="N",
+        help="start no run after so many minutes (default: no limit)",
+    )
     parser.add_argument("--cpu", action="store_true", help="count CPU seconds instead of wall seconds")
-    parser.add_argument("--out", type=Path, default=Path("bench/out"), help="folder of plane.csv and plane.md")
+    parser.add_argument(
+        "--out", type=Path, default=Path("bench/out"), metavar="FOLDER", help="folder of plane.csv and plane.md"
+    )
     chosen = parser.parse_args(arguments)
     path = chosen.out / "plane.csv"
     begun = time.monotonic()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bench.papers.as_published import LETTER
 from bench.papers.extent import average, best_bounds, gaps, per_table
 from bench.papers.herrington import SIZES
 from bench.papers.smith import CLASSES, PLAIN, experiment_of, improvements
@@ -19,8 +20,9 @@ NEVER_MEASURED = (
     "papers is one of proportions. Serpell's 6 by 6 example is the one table that is the same.",
     "Herrington's Tables 2 to 20 are all recomputed; the column `tables` says how many tables stand behind a line. Its "
     "Table 1 lists the data sets and has no results.",
-    "GenSup: the sizes of the paper's 15 sets per class are not given, and its lower bound (the linear relaxation of a "
-    "binary model in an unpublished working paper) could not be rebuilt; gaps are to our own bound.",
+    "GenSup: the sizes of the paper's 15 sets per class are not given (ours are spread over their range), and its "
+    "lower bound (the linear relaxation of a binary model in an unpublished working paper) could not be rebuilt; gaps "
+    "are to our own bound.",
     "Smith Table III: the eight tables of a statistics office and of tau-ARGUS are left out; searches got seconds "
     "where the paper gave hours. Table II lists the generator's settings and has no results.",
     "Serpell: SAS/OR is replaced by HiGHS, so that CPU times compare solvers and twenty years of hardware as well.",
@@ -33,6 +35,54 @@ NOT_REACHED = (
     " Our GenSup does not reach the published gap here, although the published one is to a bound that cannot be above "
     "the optimum: the paper's program repairs better than ours, or its tables are easier."
 )
+
+
+def published_reading(rows: Sequence[Row]) -> list[str]:
+    """What the papers' algorithms to the letter say: class I, Smith's evaluator, Herrington's proportions."""
+    return [*_class_one(rows), *_orders(rows), *_rectangles(rows)]
+
+
+def _class_one(rows: Sequence[Row]) -> list[str]:
+    shares = {}
+    for share in ("0.8 %", "5 %"):
+        mine = [row for row in rows if row.experiment.startswith(f"class I, {share} ")]
+        found = gaps([row for row in mine if row.method == "shortest-path"], best_bounds(mine))
+        shares[share] = average(found.values())
+    if shares["5 %"] is None:
+        return []
+    return [
+        f"Almeida's class I: the gap of shortest paths is {percent(shares['0.8 %'], 2)} on tables as worded (0.8 % "
+        f"sensitive) and {percent(shares['5 %'], 2)} at 5 %, published 3.67 %. The share of redundant levels, and "
+        "tables without need of suppressions, also speak for about 5 %: wording and results are of different tables."
+    ]
+
+
+def _orders(rows: Sequence[Row]) -> list[str]:
+    base = per_table(row for row in rows if row.method == "incremental")
+    orders = per_table(row for row in rows if (row.method, row.variant) == ("ordering-ga", "one-p"))
+    gains = [1 - cost / base[table] for table, cost in orders.items() if base.get(table)]
+    if not gains:
+        return []
+    spread = percent(gains[0]) if len(gains) == 1 else f"{percent(min(gains))} to {percent(max(gains))}"
+    number = "one table" if len(gains) == 1 else f"{len(gains)} tables"
+    return [
+        f"Smith's genetic algorithm with its own evaluator gains {spread} over the order by weight on {number} "
+        f"(published 0.6 to 26 %). By our paths and clean-up the order "
+        "hardly matters, and costs are lower from the start."
+    ]
+
+
+def _rectangles(rows: Sequence[Row]) -> list[str]:
+    start = per_table(row for row in rows if (row.method, row.variant) == ("hypercube", LETTER))
+    made = per_table(row for row in rows if (row.method, row.variant) == ("heurgene", LETTER))
+    both = [table for table in made if table in start]
+    if not both:
+        return []
+    below = 1 - sum(made[t] for t in both) / sum(start[t] for t in both)
+    return [
+        f"HeurGene as published is {percent(below)} below HyperCube as published on {len(both)} tables of 100x100 "
+        "(published 5.6, 11.9 and 10.9 % at 0.5, 1 and 3 % sensitive)."
+    ]
 
 
 def _wins(rows: Iterable[Row], method: str, other: str) -> tuple[int, int, int]:

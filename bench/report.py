@@ -6,15 +6,18 @@ the same figures give the same text, so that anyone can make the report again.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bench import plane
+from bench.best_known import read_list, text_of
+from bench.microdata import sections as microdata_sections
+from bench.options import parser_of
 from bench.papers.command import PAPERS
 from bench.peers import Result
 from bench.peers import section as peers_section
@@ -25,6 +28,7 @@ from bench.reading import (
     losses,
     peers_reading,
     proofs,
+    published_reading,
     smith_reading,
 )
 from bench.runs import Row, read_rows
@@ -40,11 +44,13 @@ GATHERED = {
     "throughput.json": "throughput.json",
     "plane.csv": "plane.csv",
     "scale.json": "scale.json",
+    "scale_large.json": "scale_large.json",
     "smith_large.json": "smith_large.json",
     "contest.json": "contest.json",
     "share.json": "share.json",
     "peers.json": "peers.json",
     "history.csv": "history.csv",
+    "microdata.json": "microdata.json",
 }
 """Where a run leaves a file below its folder, and its name among the results."""
 
@@ -83,11 +89,15 @@ def report(results: Path) -> tuple[str, list[Section]]:
         _plane(results / "plane.csv"),
         _peers(peers),
         *_throughput(_json(results, "throughput.json")),
-        _scale(_json(results, "scale.json")),
+        _scale(_json(results, "scale.json"), "scale"),
+        _scale(_json(results, "scale_large.json"), "scale-large"),
         _smith_large(_json(results, "smith_large.json")),
         _contest(_json(results, "contest.json")),
         _share(_json(results, "share.json")),
         _history(results / "history.csv"),
+        *microdata_sections(_json(results, "microdata.json") or []),
+        _best_known(results / "best_known.csv"),
+        _commits(rows),
     ]
     for section in others:
         if section is not None:
@@ -123,7 +133,7 @@ def _reading(rows: Sequence[Row], peers: dict[str, Any]) -> str:
     """The honest part."""
     of = {name: [row for row in rows if row.paper == name] for name in PAPERS}
     won = [*herrington_reading(of["herrington"]), *gensup_reading(of["gensup"]), *smith_reading(of["smith"])]
-    won += [*losses(rows), *proofs(rows), *peers_reading(peers)]
+    won += [*published_reading(of["as-published"]), *losses(rows), *proofs(rows), *peers_reading(peers)]
     parts = ["## Reading\n", "What the figures say:\n", *(f"- {line}" for line in won)]
     parts += ["\nWhat was not measured, or not as the papers did:\n", *(f"- {line}" for line in NEVER_MEASURED)]
     return "\n".join(parts) + "\n"
@@ -168,9 +178,9 @@ def _throughput(rows: list[dict[str, Any]] | None) -> list[Section]:
     return [Section("throughput", "Throughput of the back ends", header, body, words)]
 
 
-def _scale(rows: list[dict[str, Any]] | None) -> Section | None:
-    """Time and memory from 1,000 to 1,000,000 cells."""
-    return scale_section(rows) if rows and len(rows) > 2 else None
+def _scale(rows: list[dict[str, Any]] | None, series: str) -> Section | None:
+    """Time and memory from 1,000 to 1,000,000 cells, and from 10,000 to 10,000,000."""
+    return scale_section(rows, series) if rows and len(rows) > 2 else None
 
 
 def _smith_large(rows: list[dict[str, Any]] | None) -> Section | None:
@@ -240,12 +250,43 @@ def _history(path: Path) -> Section | None:
     return Section("history", "History", header, body, words)
 
 
+def _best_known(path: Path) -> Section | None:
+    """The csplib tables; the list only ever improves."""
+    entries = list(read_list(path).values())
+    if not entries:
+        return None
+    words = "`python -m bench best-known`: the cheapest pattern whose proof was verified, and the best bound.\n\n"
+    return Section("best-known", "The csplib tables", (), [], words + text_of(entries))
+
+
+def _commits(rows: Sequence[Row]) -> Section | None:
+    """At which commit the papers' rows were measured: what is not of the last one says nothing about it."""
+    if not rows:
+        return None
+    last = max(rows, key=lambda row: row.date).commit
+    papers = sorted({row.paper for row in rows})
+    counts = Counter((row.commit, row.paper) for row in rows)
+    dates = {row.commit: row.date for row in sorted(rows, key=lambda row: row.date)}
+    body = [
+        (commit, date, "yes" if commit == last else "no", *(figure(counts[commit, paper]) for paper in papers))
+        for commit, date in sorted(dates.items(), key=lambda one: (one[1], one[0]))
+    ]
+    old = sum(row.commit != last for row in rows)
+    words = (
+        f"{old} of {len(rows)} rows were measured at other commits than the last; figures of methods that changed "
+        "since are theirs, not ours of today. `python -m bench all` measures everything at one commit."
+        if old
+        else "All rows are of one commit."
+    )
+    return Section("commits", "Which commit the papers' rows are of", ("commit", "date", "last", *papers), body, words)
+
+
 def main(arguments: list[str]) -> int:
     """Gather if asked, then write the report, its plots and its tables."""
-    parser = argparse.ArgumentParser(prog="python -m bench report", description=__doc__)
-    parser.add_argument("--gather", type=Path, metavar="FOLDER", help="take finished runs over from here")
-    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md", metavar="FILE.md")
+    parser = parser_of("report", __doc__)
+    parser.add_argument("--gather", type=Path, metavar="FOLDER", help="take over finished runs from this folder first")
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="FOLDER", help="folder of the figures")
+    parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md", metavar="FILE.md", help="report to write")
     given = parser.parse_args(arguments)
     if given.gather is not None:
         print("taken over: " + (", ".join(gather(given.gather, given.results)) or "nothing"))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.machine import commit
+from bench.measures import MEASURES
 from bench.plane import CpuClock
 from bench.tables import SMALL, named_table
 from gpuga import compiling
@@ -27,11 +28,15 @@ from gpuga.errors import GpugaError
 from gpuga.methods import find_method
 from gpuga.protect import resolved_solver
 from gpuga.safety.exposure import initially_exposed
+from gpuga.table import Table
 
 MOST_COMPILED = 0.05
 """Seconds of compilation that may lie within a measured run."""
 
-COUNTS = ("variables", "constraints", "nodes", "items")
+COUNTS = (
+    "variables", "constraints", "nodes", "items", "offspring", "infeasible_offspring", "pairs_without_offspring",
+    "failed_levels", "levels_without_rectangle", "runs",
+)  # fmt: skip
 """What of a method's own details is worth a column in `details`: counts only."""
 
 
@@ -122,6 +127,9 @@ def _measured(run: Run) -> Row:
     context = context_of(run, CpuClock(run.seconds))
     result: dict[str, Any] = {}
     begun = time.process_time()
+    if run.method in MEASURES:
+        details = MEASURES[run.method](table, context)
+        return _finished(run, table, {"details": json.dumps(details)}, time.process_time() - begun)
     try:
         method = find_method(run.method)
         found = method.load(method.checked(run.options))(table, context)
@@ -148,7 +156,10 @@ def _measured(run: Run) -> Row:
     except GpugaError as fault:
         done = time.process_time()
         result = {"fault": str(fault)}
-    result["cpu_seconds"] = round(done - begun, 4)
+    return _finished(run, table, result, done - begun)
+
+
+def _finished(run: Run, table: Table, result: dict[str, Any], spent: float) -> Row:
     return Row(
         paper=run.paper,
         experiment=run.experiment,
@@ -161,17 +172,18 @@ def _measured(run: Run) -> Row:
         sensitive=len(table.sensitive),
         commit=commit(),
         date=datetime.now(UTC).strftime("%Y-%m-%d"),
+        cpu_seconds=round(spent, 4),
         **result,
     )
 
 
 def warm_up(run: Run, seen: set[tuple[str, str]]) -> None:
     """Have everything compiled that a run needs, by a run of its method on a small table of the same kind."""
-    kind = run.table.split(":")[0]
-    if (run.method, kind) not in seen:
-        seen.add((run.method, kind))
+    kind, name = run.table.split(":")[0], f"{run.method} {run.variant}".strip()
+    if (name, kind) not in seen:
+        seen.add((name, kind))
         small = dict(run.options)
-        if any(one.name == "generations" for one in find_method(run.method).options):
+        if run.method not in MEASURES and any(one.name == "generations" for one in find_method(run.method).options):
             small["generations"] = min(3, run.options.get("generations", 3))
         measured(Run(run.paper, run.experiment, SMALL[kind], run.method, seconds=5.0, strict=run.strict, options=small))
 

@@ -1,5 +1,6 @@
 """Time and memory of protect + full audit against the number of cells, 1,000 to 1,000,000: python -m bench scale.
 
+With `--large`: 10,000 to 10,000,000 cells, 2 % of them sensitive.
 With `--smith`: the 14 shapes of Smith et al.'s Table VII, with evaluations of orderings per hour next to the paper's.
 Every table has a process of its own, so that its peak memory is its own, and goes the ordinary way: a method, the
 exact audit of all sensitive cells. Times are CPU seconds; evaluations per hour are counted on all processors by the
@@ -8,7 +9,6 @@ clock, and per CPU hour. Finished tables are kept in the JSON file and not measu
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -21,12 +21,16 @@ from typing import Any
 import numpy as np
 
 from bench.charts import bars, lines
+from bench.options import parser_of
 from bench.sections import OTHER_TABLES, Section, figure, markdown, seconds, write_section
 from bench.tables import named_table, published
 from gpuga.files.atomic import write_whole
 
-OUT = Path(__file__).parent / "out"
 SHAPES = ("10x10x10", "20x20x10", "25x25x16", "40x40x20", "50x50x40", "80x80x48", "100x100x100")
+LARGE = ("25x25x16", "50x50x40", "100x100x100", "144x144x144", "216x216x216")
+SHARES = {"scale": 0.1, "scale-large": 0.02}
+"""The share of sensitive cells in either series."""
+
 EVALUATED, LONG_ENOUGH = 8, 4.0
 """Orderings are evaluated in groups of so many until so many seconds have passed."""
 
@@ -74,9 +78,9 @@ def measured(name: str, evaluate: bool) -> Figures:
 def rates(table: Any) -> Figures:
     """How many orderings of the primaries that unpicking exposes are evaluated in an hour."""
     from gpuga.context import Clock, Context
-    from gpuga.evolution.orderings import evaluator_of
+    from gpuga.evolution.orderings import Wanted, evaluator_of
 
-    evaluator = evaluator_of(table, "ku", Context())
+    evaluator = evaluator_of(table, Wanted("ku"), Context())
     random = np.random.default_rng(1)
     count, clock, cpu = 0, time.monotonic(), time.process_time()
     while time.monotonic() - clock < LONG_ENOUGH:
@@ -116,19 +120,21 @@ def slope(rows: Sequence[Figures], field: str, least: float = LEAST_SECONDS) -> 
     return float(np.polyfit(cells, np.log([max(row[field], least) for row in rows]), 1)[0])
 
 
-def scale_section(rows: Sequence[Figures]) -> Section:
-    """Time and memory against cells."""
+def scale_section(rows: Sequence[Figures], name: str = "scale") -> Section:
+    """Time and memory against cells, with the slopes of both."""
     points = {
         "protect, CPU s": [(row["cells"], max(row["protect_cpu_seconds"], LEAST_SECONDS)) for row in rows],
         "audit, CPU s": [(row["cells"], max(row["audit_cpu_seconds"], LEAST_SECONDS)) for row in rows],
         "memory, GiB": [(row["cells"], row["peak_mb"] / 1024) for row in rows],
     }
+    of_time, of_memory = slope(rows, "protect_cpu_seconds"), slope(rows, "peak_mb")
     words = (
-        f"Three-dimensional tables with 10 % sensitive cells: boost, boxes, clean-up, and the full exact audit. "
-        f"Slope of protect time {slope(rows, 'protect_cpu_seconds'):.2f}."
+        f"Three-dimensional tables with {100 * SHARES[name]:.0f} % sensitive cells: mutual protection, boxes, "
+        f"clean-up, full exact audit. Slope of protect time {of_time:.2f}, of memory {of_memory:.2f}."
     )
     header, body = _body(rows)
-    return Section("scale", "Scale", header, body, words, lines("Time and memory", points, "cells", "CPU seconds, GiB"))
+    title = "Scale" if name == "scale" else "Scale, up to ten million cells"
+    return Section(name, title, header, body, words, lines("Time and memory", points, "cells", "CPU seconds, GiB"))
 
 
 def _body(rows: Sequence[Figures]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -147,6 +153,12 @@ def _body(rows: Sequence[Figures]) -> tuple[tuple[str, ...], list[tuple[str, ...
         for row in rows
     ]
     return header, body
+
+
+def scale_names(series: str) -> list[str]:
+    """The tables of a series by name, the smallest first."""
+    shapes = SHAPES if series == "scale" else LARGE
+    return [f"smith3d:{shape}:{SHARES[series]}:0.1:0:1" for shape in shapes]
 
 
 def smith_names() -> list[str]:
@@ -181,19 +193,23 @@ def smith_section(rows: Sequence[Figures]) -> Section:
 
 def main(arguments: list[str]) -> int:
     """Measure what is missing, print one JSON line per table, write figures, table and plot."""
-    parser = argparse.ArgumentParser(prog="bench scale", description=__doc__)
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FOLDER")
+    parser = parser_of("scale", __doc__)
+    parser.add_argument("--out", type=Path, default=Path("bench/out"), metavar="FOLDER", help="folder of the results")
     parser.add_argument("--smith", action="store_true", help="the shapes of Smith et al.'s Table VII")
+    parser.add_argument("--large", action="store_true", help="10,000 to 10,000,000 cells, 2 %% sensitive")
     parser.add_argument("--shapes", metavar="A,B", help="only these shapes; the others when they are asked for")
     options = parser.parse_args(arguments)
-    names = smith_names() if options.smith else [f"smith3d:{shape}:0.1:0.1:0:1" for shape in SHAPES]
+    if options.smith and options.large:
+        parser.error("--smith and --large are two series: ask for one")
+    series = "smith-large" if options.smith else "scale-large" if options.large else "scale"
+    names = smith_names() if options.smith else scale_names(series)
     asked = None if options.shapes is None else options.shapes.split(",")
     chosen = [name for name in names if asked is None or name.split(":")[1] in asked]
-    path = options.out / ("smith_large.json" if options.smith else "scale.json")
+    path = options.out / f"{series.replace('-', '_')}.json"
     rows = gathered(chosen, path, options.smith, in_own_process)
     if len(rows) < len(names):
         return 0
-    section = smith_section(rows) if options.smith else scale_section(rows)
+    section = smith_section(rows) if options.smith else scale_section(rows, series)
     write_section(section, options.out)
     write_whole(options.out / f"{section.name}.md", markdown(section, plots="."))
     print(markdown(section))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.kinds import KINDS, Kind
+from bench.options import kind_names, parser_of
 from gpuga.context import Clock, Context
 from gpuga.evolution.circuits import prepared
 from gpuga.parameters import CircuitsParameters
@@ -89,10 +90,22 @@ def measured(
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench share", description=__doc__)
-    parser.add_argument("--json")
-    parser.add_argument("--kind", choices=sorted(KINDS), default="herrington-100x100-1%")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--population", type=int, action="append")
-    parser.add_argument("--seconds", type=float, default=15.0)
+    parser = parser_of("share", __doc__)
+    parser.add_argument("--json", metavar="FILE", help="write the results to this file")
+    parser.add_argument(
+        "--kind",
+        choices=sorted(KINDS),
+        default="herrington-100x100-1%",
+        metavar="KIND",
+        help=f"kind of table: {kind_names()}",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of table and run")
+    parser.add_argument(
+        "--population",
+        type=int,
+        action="append",
+        metavar="N",
+        help="population size; may be repeated (default: 256, 4096)",
+    )
+    parser.add_argument("--seconds", type=float, default=15.0, metavar="N", help="time limit of each run in seconds")
     return parser

@@ -1,17 +1,19 @@
 """The tables of the experiments by name, so that a row of results says which table it stands for.
 
-class1:100x100:SEED   class2:300x300:SEED   herrington:400x250:1%:SEED   smith2d:200x5:0.02:0.05:SEED
-smith3d:100x5x106:0.17:0.41:3:SEED (the fifth field names the hierarchical dimension, 0 for none)
+class1:100x100:SEED   class1:100x100:5%:SEED   class2:300x300:SEED   herrington:400x250:1%:SEED
+smith2d:200x5:0.02:0.05:SEED
+smith3d:100x5x106:0.17:0.41:3:SEED (the fifth field names the hierarchical dimension, 0 for none; smith2d may have one)
+nested:17x10x8:0.05:SEED (two of three dimensions have groups)
 serpell:5x8:17:8:SEED (primaries and zeros are numbers of cells)   serpell-example
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 from functools import lru_cache
 from pathlib import Path
 
+from bench.nested import nested3d
 from bench.peers_2d import whole_numbers
 from gpuga.table import Table
 from gpuga.table.builders import table_from_frame
@@ -25,6 +27,7 @@ SMALL = {
     "whole": "whole:12x12:5%:1",
     "smith2d": "smith2d:20x6:0.1:0.1:1",
     "smith3d": "smith3d:8x5x4:0.1:0.1:0:1",
+    "nested": "nested:9x7x4:0.1:1",
     "serpell": "serpell:5x5:4:2:1",
     "serpell-example": "serpell-example",
 }
@@ -41,7 +44,8 @@ def named_table(name: str) -> Table:
     rows, columns = shape[:2]
     seed = int(fields[-1])
     if kind == "class1":
-        return class1(rows, columns, seed)
+        share = float(fields[1].rstrip("%")) / 100 if len(fields) > 2 else None
+        return class1(rows, columns, seed, share)
     if kind == "class2":
         return class2(rows, columns, seed)
     if kind == "herrington":
@@ -49,22 +53,16 @@ def named_table(name: str) -> Table:
     if kind == "whole":
         return whole_numbers(rows, columns, float(fields[1].rstrip("%")) / 100, seed)
     if kind == "smith2d":
-        return smith2d(rows, columns, float(fields[1]), float(fields[2]), seed)
+        hierarchical = int(fields[3]) if len(fields) > 4 else 0
+        return smith2d(rows, columns, float(fields[1]), float(fields[2]), seed, hierarchical)
     if kind == "smith3d":
         return smith3d(shape, float(fields[1]), float(fields[2]), seed, int(fields[3]))
+    if kind == "nested":
+        return nested3d(shape, float(fields[1]), seed)
     if kind == "serpell":
         cells = (rows + 1) * (columns + 1)
         return smith2d(rows + 1, columns + 1, int(fields[1]) / cells, int(fields[2]) / cells, seed)
     raise ValueError(f"no table is called {name!r}")
-
-
-def herrington_parser(command: str, description: str | None) -> argparse.ArgumentParser:
-    """A parser with the options of a table of Herrington's kind."""
-    parser = argparse.ArgumentParser(prog=f"python -m bench {command}", description=description)
-    parser.add_argument("--rows", type=int, default=100)
-    parser.add_argument("--cols", type=int, default=100)
-    parser.add_argument("--sensitive", type=float, default=0.01)
-    return parser
 
 
 def published(name: str) -> list[dict[str, str]]:

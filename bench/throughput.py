@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.options import parser_of
 from bench.python_evaluate import PythonPlane, evaluate
 from gpuga.context import Context
 from gpuga.evolution.breeding import STYLES
@@ -237,14 +238,16 @@ def write(path: Path, rows: list[Row]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Measure what is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m bench throughput", description=__doc__)
-    parser.add_argument("--json", type=Path, help="write the rows to this file")
-    parser.add_argument("--backend", action="append", choices=BACKENDS)
-    parser.add_argument("--device", type=int, help="number of the CUDA device")
-    parser.add_argument("--operation", action="append", choices=OPERATIONS)
+    parser = parser_of("throughput", __doc__)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to this file")
+    parser.add_argument("--backend", action="append", choices=BACKENDS, help="back end; may be repeated (default: all)")
+    parser.add_argument("--device", type=int, metavar="N", help="CUDA device, by number (default: the first)")
+    parser.add_argument(
+        "--operation", action="append", choices=OPERATIONS, help="operation; may be repeated (default: all)"
+    )
     parser.add_argument("--quick", action="store_true", help="small tables, to see that it works")
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="measurements, of which the fastest counts")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed")
     options = parser.parse_args(arguments)
     rows_of(options)
     return 0

@@ -16,6 +16,7 @@ from typing import Any
 
 import gpuga
 from bench.kinds import KINDS
+from bench.options import kind_names, parser_of
 
 POINTS = 8
 """Points of a curve for each doubling of the work."""
@@ -61,10 +62,18 @@ def curve(kind: str, seed: int, most: int, population: int) -> list[dict[str, An
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m bench work", description=__doc__)
-    parser.add_argument("--json", required=True)
-    parser.add_argument("--kind", action="append", choices=sorted(KINDS))
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--children", type=int, default=100_000)
-    parser.add_argument("--population", type=int, default=256)
+    parser = parser_of("work", __doc__)
+    parser.add_argument("--json", required=True, metavar="FILE", help="results")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=sorted(KINDS),
+        metavar="KIND",
+        help=f"kind of tables: {kind_names()}; may be repeated (default: {', '.join(DEFAULT).replace('%', '%%')})",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of table and run")
+    parser.add_argument(
+        "--children", type=int, default=100_000, metavar="N", help="number of children at which the curve ends"
+    )
+    parser.add_argument("--population", type=int, default=256, metavar="N", help="population size")
     return parser

@@ -17,13 +17,17 @@ from pathlib import Path
 from types import ModuleType
 
 from bench.machine import machine
-from bench.papers import gensup, herrington, serpell, smith
+from bench.options import parser_of
+from bench.papers import as_published, exposures, gensup, herrington, serpell, smith
 from bench.papers.extent import FULL, QUICK, Extent
 from bench.runs import Row, Run, Store, measured, read_rows, warm_up
 from bench.sections import Section, markdown, write_section
 from gpuga.files.atomic import write_whole
 
-PAPERS: dict[str, ModuleType] = {"herrington": herrington, "gensup": gensup, "smith": smith, "serpell": serpell}
+PAPERS: dict[str, ModuleType] = {
+    "herrington": herrington, "gensup": gensup, "smith": smith, "serpell": serpell,
+    as_published.NAME: as_published, exposures.NAME: exposures,
+}  # fmt: skip
 KNOWN = Path(__file__).parents[1] / "results" / "papers.csv"
 """Rows measured before; they say how long a run takes."""
 
@@ -51,18 +55,20 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m bench papers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of("papers", __doc__)
     parser.add_argument("--paper", action="append", choices=list(PAPERS), help="one paper only; may be repeated")
-    parser.add_argument("--method", action="append", help="one method only; may be repeated")
+    parser.add_argument("--method", action="append", metavar="METHOD", help="one method only; may be repeated")
     parser.add_argument("--only", metavar="TEXT", help="experiments whose name holds this, such as 400x250")
     parser.add_argument("--quick", action="store_true", help="a look at everything in less than ten minutes")
-    parser.add_argument("--tables", type=int, help=f"random tables per experiment (full: {FULL.tables})")
-    parser.add_argument("--repeats", type=int, help=f"seeds of randomised methods (full: {FULL.repeats})")
-    parser.add_argument("--minutes", type=float, help="stop after so many minutes; another call goes on")
-    parser.add_argument("--afresh", action="append", default=[], metavar="METHOD", help="measure a method again")
-    parser.add_argument("--out", type=Path, default=Path("bench/out"), metavar="FOLDER")
+    parser.add_argument("--tables", type=int, metavar="N", help=f"random tables per experiment (full: {FULL.tables})")
+    parser.add_argument("--repeats", type=int, metavar="N", help=f"seeds of randomised methods (full: {FULL.repeats})")
+    parser.add_argument(
+        "--minutes", type=float, metavar="N", help="time limit in minutes; another call continues (default: no limit)"
+    )
+    parser.add_argument(
+        "--afresh", action="append", default=[], metavar="METHOD", help="measure this method again; may be repeated"
+    )
+    parser.add_argument("--out", type=Path, default=Path("bench/out"), metavar="FOLDER", help="folder of the results")
     return parser
 
 
@@ -108,7 +114,7 @@ def run_all(missing: Sequence[Run], store: Store, minutes: float | None) -> int:
         warm_up(run, warm)
         row = measured(run)
         store.add(row)
-        result = row.fault or f"cost {row.cost:,.0f}"
+        result = row.fault or (row.details if row.cost is None else f"cost {row.cost:,.0f}")
         name = f"{run.method} {run.variant}".strip()
         print(
             f"[{number + 1}/{len(missing)}] {spent:6.0f} s  {run.table}  {name}  {result}  {row.cpu_seconds:.2f} CPU s",
