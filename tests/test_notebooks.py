@@ -42,3 +42,35 @@ def test_notebooks_are_committed_without_outputs(path: Path) -> None:
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
+
+
+def test_a_first_table_is_safe_only_with_its_secondary_suppressions(capsys: pytest.CaptureFixture[str]) -> None:
+    left = run("first_table.ipynb")
+    assert left["protection"].audit.safe
+    assert not left["naked"].safe
+    assert int(left["frame"].value.isna().sum()) == int(left["protection"].suppressed.sum()) > 2
+    said = capsys.readouterr().out
+    assert "safe without secondary suppressions: False - with them: True" in said
+    assert "region,activity,value,flag" in said
+    assert ",40," not in said.partition("region,activity")[2], "a sensitive value is published"
+
+
+def test_records_become_a_report_and_only_the_public_files_may_leave(capsys: pytest.CaptureFixture[str]) -> None:
+    left = run("records_to_report.ipynb")
+    assert left["protection"].audit.safe
+    assert left["with_totals"].audit.safe
+    said = capsys.readouterr().out
+    assert "office.html CONFIDENTIAL" in said
+    assert "public.html may be published" in said
+    assert "public.csv may be published" in said
+    assert "of these totals 0" in said.splitlines()[1]
+
+
+def test_back_ends_are_compared_where_there_is_a_device_and_else_it_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    left = run("gpu_against_cpu.ipynb")
+    said = capsys.readouterr().out
+    assert "the same pattern: True" in said
+    assert left["seconds"]["cpu"] > 0
+    assert ("no device" in said) == (left["working"]["cuda"] is not None)
