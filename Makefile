@@ -3,7 +3,8 @@
 # make mutants  change the code in one place at a time and see whether a test notices
 # make campaign   look for a table, an input or a fault on which a promise fails; an hour or so, goes on where it stopped
 # make bench  run the papers' experiments, a quick look
-# make docs   write the tables of docs/methods.md and docs/kernels.md from the code
+# make docs   write the tables of docs/methods.md, docs/papers.md and docs/kernels.md from the code
+# make site   build the site into site-out: guides, reference, benchmarks; no network, warnings are errors
 # make lint, make types   style and types
 # make hooks  let git check style and types before every commit
 # make house  draw the rooms of the code in CONTRIBUTING.md anew
@@ -18,7 +19,7 @@ DEMO := demo-out
 WORKERS ?= 1
 CAMPAIGN ?=# options for make campaign, such as --hours 8 --seed 2 --only tables
 
-.PHONY: demo test slow mutants campaign docs lint types hooks house release-check bench clean
+.PHONY: demo test slow mutants campaign docs site lint types hooks house release-check bench clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
@@ -41,7 +42,12 @@ bench: $(VENV)/.core
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_methods.py
+	$(BIN)/python docs/make_papers.py
 	$(BIN)/python docs/make_kernels.py
+
+site: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "site-out/index.html"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -77,4 +83,4 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.core
 
 clean:
-	rm -rf build dist *.egg-info $(DEMO) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build dist *.egg-info $(DEMO) site-out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,6 +1,8 @@
-"""The main job, once: protect the example, judge the pattern again, publish, show a piece of what may be published.
+"""The main job, once: protect the example, judge the pattern again, publish, report; show a corner of each.
 
-python examples/demo.py --out demo-out
+    python examples/demo.py --out demo-out
+
+The firms are invented, so that the corners may show what a real office would keep to itself.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from gpuga.cli.main import run
@@ -17,29 +20,40 @@ COLUMNS = ["C10 Food", "C13 Textiles", "C16 Wood", "C25 Metal goods", "C28 Machi
 ROWS = ["Hartwell", "Ivybourne", "Kingsmere", "Southvale"]
 
 
-def excerpt(public: Path) -> str:
-    """A corner of the published table: c for every suppressed cell."""
-    with public.open(encoding="utf-8", newline="") as file:
-        cell = {(r["region"], r["activity"]): r["flag"] or r["value"] for r in csv.DictReader(file)}
-    lines = ["".join([" " * 12, *(f"{c.split()[0]:>9}" for c in COLUMNS)])]
-    lines += ["".join([f"{row:<12}", *(f"{cell[row, c]:>9}" for c in COLUMNS)]) for row in ROWS]
+def corner(path: Path, shows: Callable[[dict[str, str]], str]) -> str:
+    """A corner of the table, the pattern or the published table; `shows` says what stands for a row of the file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        cell = {(r["region"], r["activity"]): shows(r) for r in csv.DictReader(file)}
+    lines = ["".join([" " * 12, *(f"{c.split()[0]:>11}" for c in COLUMNS)])]
+    lines += ["".join([f"{row:<12}", *(f"{cell[row, c]:>11}" for c in COLUMNS)]) for row in ROWS]
     return "\n".join(lines)
 
 
+def show(out: Path) -> None:
+    """What was done, and where it lies."""
+    print("\nA corner of the table (u: sensitive), of the pattern, and of what may be published (c: confidential):\n")
+    print(corner(HERE / "turnover.csv", lambda row: row["value"] + " u" * (row["status"] == "u")), end="\n\n")
+    print(corner(out / "pattern.csv", lambda row: row["value"] or row["suppression"]), end="\n\n")
+    print(corner(out / "public.csv", lambda row: row["flag"] or row["value"]), end="\n\n")
+    print(f"{out / 'pattern.csv'}, {out / 'summary.json'} and {out / 'report.html'} stay in the office;")
+    print(f"{out / 'public.csv'} may leave it. To look at: {(out / 'report.html').resolve().as_uri()}")
+
+
 def main(out: Path) -> int:
-    """Protect, audit, publish, show."""
+    """Protect, audit, publish, report, show."""
     out.mkdir(parents=True, exist_ok=True)
     table = [str(HERE / "turnover.csv")]
     for name in ("region", "activity"):
         table += ["--hierarchy", f"{name}={HERE / name}.hrc"]
-    pattern, summary, public = out / "pattern.csv", out / "summary.json", out / "public.csv"
+    pattern, summary, log = (str(out / name) for name in ("pattern.csv", "summary.json", "log.jsonl"))
     print("Turnover by region and activity, both hierarchical:", flush=True)
-    code = run(["protect", *table, "--out", str(pattern), "--json", str(summary), "--seed", "1"])
-    code = code or run(["audit", *table, str(pattern)])
-    code = code or run(["publish", *table, str(pattern), "--out", str(public)])
+    code = run(["protect", *table, "--out", pattern, "--json", summary, "--log", log, "--seed", "1"])
+    code = code or run(["audit", *table, pattern])
+    code = code or run(["publish", *table, pattern, "--out", str(out / "public.csv")])
+    seen = ["--summary", summary, "--log", log]
+    code = code or run(["report", *table, pattern, *seen, "--out", str(out / "report.html")])
     if code == 0:
-        print(f"\n{pattern} and {summary} stay in the office; {public} may leave it:\n")
-        print(excerpt(public))
+        show(out)
     return code
 
 

@@ -1,6 +1,7 @@
 """Draws the picture of the README: a corner of the example before and after, and what an attacker still sees.
 
-    python examples/picture.py docs/pattern.svg
+    make demo
+    python examples/picture.py docs/pattern.svg demo-out/pattern.csv
 
 The firms are invented, so that the left side may show what a real office would keep to itself.
 """
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import gpuga
 from gpuga.files.atomic import write_whole
+from gpuga.files.pattern import read_pattern
+from gpuga.files.read import read_source
 from gpuga.safety.audit import CellAudit
 from gpuga.table.exact import shown
 from gpuga.table.table import Table
@@ -98,12 +101,13 @@ def after(table: Table, seen: dict[int, CellAudit]) -> list[str]:
     return out
 
 
-def main(path: Path) -> None:
-    """Protect the example, audit it, draw the corner."""
+def main(path: Path, pattern: Path) -> None:
+    """Audit the pattern of the demo, draw the corner."""
     trees = {name: HERE / f"{name}.hrc" for name in ("region", "activity")}
-    table = gpuga.read_table(HERE / "turnover.csv", hierarchies=trees)
-    protection = gpuga.protect(table, seed=1)
-    audit = gpuga.audit(table, protection.suppressed)
+    source = read_source(HERE / "turnover.csv", hierarchies=trees)
+    table = source.table
+    audit = gpuga.audit(table, read_pattern(source, pattern))
+    assert audit.safe, "what is shown as publishable must be"
     seen = {cell.cell: cell for cell in audit.cells}
     width = 2 * (LEFT + len(COLUMNS) * WIDTH) + GAP + 40
     height = TOP + len(ROWS) * HEIGHT + 44
@@ -128,4 +132,4 @@ def main(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -23,15 +23,21 @@ __all__ = [
     "Bound",
     "Exposure",
     "Likeness",
+    "Member",
+    "Plan",
+    "ProtectedTables",
     "Protection",
     "Table",
     "__version__",
     "audit",
     "compare",
     "exposure",
+    "link",
     "lower_bound",
+    "plan",
     "protect",
     "protect_records",
+    "protect_tables",
     "read_table",
     "table_from_array",
     "table_from_frame",
@@ -43,14 +49,20 @@ _HOME = {
     "Bound": "gpuga.protection",
     "Exposure": "gpuga.safety.exposure",
     "Likeness": "gpuga.table.likeness",
+    "Member": "gpuga.table.links",
+    "Plan": "gpuga.table.plan",
+    "ProtectedTables": "gpuga.linked",
     "Protection": "gpuga.result",
     "Table": "gpuga.table.table",
     "audit": "gpuga.safety.audit",
     "compare": "gpuga.compare",
     "exposure": "gpuga.safety.exposure",
+    "link": "gpuga.table.links",
     "lower_bound": "gpuga.bounds.exact",
+    "plan": "gpuga.table.plan",
     "protect": "gpuga.protect",
     "protect_records": "gpuga.records",
+    "protect_tables": "gpuga.linked",
     "read_table": "gpuga.files.read",
     "table_from_array": "gpuga.table.builders",
     "table_from_frame": "gpuga.table.builders",
@@ -61,6 +73,7 @@ if TYPE_CHECKING:
     from gpuga.bounds.exact import lower_bound
     from gpuga.compare import compare
     from gpuga.files.read import read_table, write_table
+    from gpuga.linked import ProtectedTables, protect_tables
     from gpuga.protect import protect
     from gpuga.protection import Bound
     from gpuga.records import protect_records
@@ -69,6 +82,8 @@ if TYPE_CHECKING:
     from gpuga.safety.exposure import Exposure, exposure
     from gpuga.table.builders import table_from_array, table_from_frame
     from gpuga.table.likeness import Likeness
+    from gpuga.table.links import Member, link
+    from gpuga.table.plan import Plan, plan
     from gpuga.table.table import Table
 
 

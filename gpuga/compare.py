@@ -45,9 +45,9 @@ def compare(
     methods: Sequence[str] = COMPARED,
     **run: Unpack[RunOptions],
 ) -> Comparison:
-    """Run each method with the same seed and time limit, and measure all of them against the best lower bound.
+    """Run each of the `methods` on a `table`, and measure all of them against the best lower bound.
 
-    Further arguments are those of `protect`: `seconds`, `seed`, `strict`, `whole`, `device` and others.
+    Further arguments are those of `gpuga.protect` and the same for all: `seconds` (for each), `seed`, `backend`, ...
 
     A method that fails does not stop the others; a table for which no safe pattern exists raises `Infeasible`.
     """

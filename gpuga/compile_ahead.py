@@ -9,21 +9,32 @@ import os
 import sys
 import threading
 import time
+from dataclasses import replace
 
+from gpuga.bounds.exact import lower_bound
 from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import clean_up
-from gpuga.context import Clock, Context
+from gpuga.context import Clock, Context, Progress
 from gpuga.evolution.circuits import circuits
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.two_way import with_requirements
+from gpuga.protect import protect
+from gpuga.report.reasons import needs
+from gpuga.safety.audit import audit
+from gpuga.safety.exposure import exposure
 from gpuga.safety.tasks import level_tasks
 from gpuga.table.generate import herrington, smith3d
 from gpuga.table.two_way import two_way_table
 
 
 def main(parent: int) -> None:
-    """Walk small tables through the bound, the clean-up and the evolution."""
+    """Compile for a run, until it ends."""
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    walk()
+
+
+def walk() -> None:
+    """Walk small tables through the bound, the clean-up and the evolution."""
     table = herrington(8, 8, 0.08, 1)
     plane = two_way_table(table)
     assert plane is not None, "the table has two dimensions"
@@ -33,6 +44,20 @@ def main(parent: int) -> None:
     few = CircuitsParameters(without=("prover",), generations=2, population=8)
     for one in (table, smith3d((4, 4, 3), 0.06, 0.0, 1)):
         circuits(one, Context(backend="cpu"), few)
+
+
+def whole_walk(progress: Progress) -> None:
+    """Walk small tables of two and three dimensions, and of none, through everything that commands do with tables."""
+    cube = smith3d((5, 4, 4), 0.1, 0.0, 1)
+    for table in (herrington(20, 20, 0.05, 1), cube, replace(cube, grid=None)):
+        found = protect(table, seed=1, progress=progress)
+        protect(table, seed=1, seconds=1, progress=progress)  # a limit asks for a quick first pattern
+        protect(table, seed=1, options={"generations": 2, "population": 8}, progress=progress)
+        context = Context(progress=progress)
+        audit(table, found.suppressed, proofs=True, context=context)
+        exposure(table, context=context)
+        lower_bound(table, context)
+        needs(table, found.suppressed, 3, context)
 
 
 def _end_with(parent: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 _spent = 0.0
 _watching = False
 _first: Callable[[], None] | None = None
+_heard = False
 
 
 def seconds() -> float:
@@ -22,10 +24,22 @@ def when_first(tell: Callable[[], None]) -> None:
     _first = tell
 
 
-def _tell_first() -> None:
+def say_first() -> None:
+    """Say once on stderr that something is compiled, when it is, unless someone else was to be told of that before."""
     global _first
+    if not _heard:
+        _first = _first or _say
+
+
+def _say() -> None:
+    print("gpuga: first run, compiling for this machine (only once) ...", file=sys.stderr, flush=True)
+
+
+def _tell_first() -> None:
+    global _first, _heard
     tell, _first = _first, None
     if tell is not None:
+        _heard = True
         tell()
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpuga import compiling
 from gpuga.errors import InputError
+from gpuga.kernels.random import Stream
 from gpuga.lp.solver import Solver
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.likeness import Likeness
@@ -128,9 +129,14 @@ class Context:
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
     likeness: Likeness | None = None  # an earlier pattern; the weights of the table price differences from it already
     further: int = 0  # how many patterns besides the best are audited in the end: time is kept for them
+    history: list[dict[str, Any]] = field(default_factory=list)  # of an evolution: the rows of its log, as they come
     first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
 
     @property
     def model(self) -> AttackerModel:
         """What the attacker of this run is taken to know."""
         return AttackerModel(self.strict, self.protect_secondary, self.whole)
+
+    def stream(self, number: int) -> Stream:
+        """Random draws of this run; a method has a number of its own, so that it shares no draws with another."""
+        return Stream(self.seed, number)

@@ -19,15 +19,11 @@ from gpuga.table.table import Mask, Table
 from gpuga.table.wishes import totals_of
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Alternative:
-    """A safe pattern (bool[n]) with its audit, seen beside the `best` one."""
+class Priced:
+    """What a pattern of a table costs, whatever else is known of it."""
 
     table: Table
     suppressed: NDArray[np.bool_]
-    audit: Audit
-    best: NDArray[np.bool_]
-    likeness: Likeness | None = None
 
     @property
     def cost(self) -> float | int:
@@ -36,13 +32,24 @@ class Alternative:
 
     @cached_property
     def scaled_cost(self) -> int:
-        """The same as an exact integer, in units of `1/weight_scale`."""
+        """The same as an exact integer, in units of `1/weight_scale`, in which bounds are as well."""
         return self.table.cost(self.suppressed)
 
     @cached_property
     def secondary(self) -> int:
         """How many cells are suppressed besides the primaries."""
         return int((self.suppressed & ~self.table.primary).sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Alternative(Priced):
+    """A safe pattern (bool[n]) with its audit, seen beside the `best` one."""
+
+    table: Table
+    suppressed: NDArray[np.bool_]
+    audit: Audit
+    best: NDArray[np.bool_]
+    likeness: Likeness | None = None
 
     @cached_property
     def totals(self) -> int:

@@ -15,8 +15,11 @@ BACKENDS = {"cuda": "evaluates on the GPU", "cpu": "evaluates on all cores", "nu
 
 EXTRAS = (
     ("pyarrow", "files", "Parquet tables"),
+    ("openpyxl", "excel", "workbooks"),
     ("duckdb", "microdata", "large microdata"),
     ("matplotlib", "plots", "plots"),
+    ("distributed", "cluster", "islands and jobs on a Dask cluster"),
+    ("mkdocs", "docs", "the site"),
     ("pytauargus", "peers", "comparison with another tool"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from gpuga.errors import InputError
@@ -23,6 +24,52 @@ MACHINE, GROUP, PROCESS = Path("/proc/meminfo"), Path("/sys/fs/cgroup"), Path("/
 """Where Linux tells it."""
 
 
+PROGRAM = 170 * 2**20
+"""The program itself, with its compiled loops."""
+
+ROW = 400
+CELL, CELL_BY_AXIS = 80, 25
+WORK, WORK_BY_AXIS = 130, 50
+"""Bytes per row while a text is read (beside the text, twice); per cell, and per cell and dimension, that a table takes
+with its equations; and that building it, boxes and the audit take for a while. Measured at 500,000 to 10,000,000 cells
+of three dimensions."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """What a table takes, in bytes: while it is read, itself, while it is protected and audited, and at the most."""
+
+    reading: int
+    table: int
+    work: int
+    individual: int  # one individual of a population
+
+    @property
+    def peak(self) -> int:
+        """The most at one time: reading ends before the work begins, but its text is kept for the pattern."""
+        return PROGRAM + self.reading + self.table + self.work
+
+    @property
+    def population(self) -> int:
+        """How many individuals fit into what is left here beside the table, at the most."""
+        left = available() - PROGRAM - self.reading - self.table
+        return max(0, int(SHARE * left / self.individual))
+
+
+def memory_plan(rows: int, size: int, cells: int, dimensions: int, sensitive: int) -> MemoryPlan:
+    """The plan of a table in a file of `size` bytes; `dimensions` is in how many equations a cell is, about."""
+    return MemoryPlan(
+        reading=ROW * rows + 2 * size,
+        table=(CELL + CELL_BY_AXIS * dimensions) * cells,
+        work=(WORK + WORK_BY_AXIS * dimensions) * cells,
+        individual=_individual(sensitive, cells),
+    )
+
+
+def _individual(sensitive: int, cells: int) -> int:
+    return BYTES_PER_INDIVIDUAL + BYTES_PER_SENSITIVE * sensitive + cells
+
+
 def available() -> int:
     """Bytes that this process can still get: of the machine, of its control group, of its own limit."""
     found = [_of_machine(), _of_group(), _of_process()]
@@ -36,7 +83,7 @@ def short() -> bool:
 
 def check_population(table: Table, population: int) -> None:
     """Refuse a population that the memory cannot hold."""
-    each = BYTES_PER_INDIVIDUAL + BYTES_PER_SENSITIVE * len(table.sensitive) + len(table)
+    each = _individual(len(table.sensitive), len(table))
     most = int(SHARE * available() / each)
     if population > most:
         what = f"{population:,} is more than the memory of this machine allows for this table: at most about {most:,}"

@@ -60,7 +60,7 @@ COMPARED = ("hypercube", "shortest-path", "castro", "pbp", "exact")
 METHODS: tuple[Method, ...] = (
     Method(
         "circuits",
-        "gpuga.evolution.circuits:circuits",
+        "gpuga.cluster.circuits:circuits",
         "genetic algorithm on certified circuits in the back end, with the exact prover beside it; any table",
         "after Herrington 2015, Almeida et al. 2008",
         parameters=parameters.CircuitsParameters,
@@ -99,6 +99,7 @@ METHODS: tuple[Method, ...] = (
         "gpuga.heuristics.hypercube:hypercube",
         "cheapest boxes (rectangles in two dimensions) around each sensitive cell, then redundancy removal",
         "GHMITER; Herrington 2015",
+        parameters=parameters.HypercubeParameters,
     ),
     Method(
         "incremental",
@@ -110,7 +111,7 @@ METHODS: tuple[Method, ...] = (
     Method(
         "ordering-ga",
         "gpuga.evolution.ordering_ga:ordering_ga",
-        "genetic algorithm over orders of the sensitive cells; variants one-p, one-k, group-k, ku",
+        "genetic algorithm over orders of the sensitive cells; variants one-p, one-k, group-k, ku, group-ku",
         "Smith et al. 2012",
         parameters=parameters.OrderingGaParameters,
     ),
@@ -123,8 +124,8 @@ METHODS: tuple[Method, ...] = (
     ),
     Method(
         "modular",
-        "gpuga.heuristics.modular:modular",
-        "sub-tables from the top of the hierarchy down, with backtracking, then the whole table",
+        "gpuga.bounds.modular:modular",
+        "sub-tables from the top of the hierarchy down by exact search, with backtracking, then the whole table",
         "HiTaS, de Wolf 2002",
     ),
     Method(
@@ -144,6 +145,7 @@ METHODS: tuple[Method, ...] = (
         "gpuga.heuristics.castro:castro",
         "two-way tables: disjoint shortest paths that credit every sensitive cell they pass",
         "Castro 2005; Almeida et al. 2008",
+        parameters=parameters.CastroParameters,
     ),
     Method(
         "pbp",

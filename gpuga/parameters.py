@@ -9,13 +9,18 @@ from dataclasses import dataclass
 
 from gpuga.declared import Parameters, parameter
 
-SELECTIONS = ("elite", "roulette", "tournament")
-REPLACEMENTS = ("elite", "kill", "similar")
-ITEMS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku")
+SELECTIONS = ("elite", "roulette", "rank", "tournament")
+REPLACEMENTS = ("elite", "kill", "similar", "random", "crowding", "probabilistic-crowding")
+ITEMS = ("one-p", "one-k", "group-k", "group-k-row", "group-k-column", "ku", "group-ku")
+SEEDS = ("almeida", "hypercube")
 MUTATIONS = ("swap", "insert", "invert", "self-adaptive")
 INGREDIENTS = ("prover", "components", "inherit", "destroy", "newcomers", "dissimilarity")
 OBJECTIVES = ("cost", "cells", "totals", "difference")
 CLEAN_UP = "clean-up"
+TOPOLOGIES = ("ring", "best")
+BETWEEN_EXCHANGES = 5
+"""Generations between two exchanges of islands, where the user names no number."""
+
 MOST_ON_FRONT = 12
 """Patterns of a front that are returned; of more the least crowded."""
 
@@ -25,6 +30,7 @@ _PATIENCE = "Maximum number of generations without improvement."
 _PATIENCE_OF_BOTH = "Maximum number of generations in which neither the pattern nor the bound improves."
 _SELECTION = "Selection strategy."
 _REPLACEMENT = "Replacement strategy."
+_AS_PUBLISHED = "Work to the letter of the paper; docs/papers.md says what differs otherwise, and why."
 
 
 @dataclass(frozen=True)
@@ -94,8 +100,49 @@ class CircuitsParameters(EvolutionParameters, method="circuits"):
     alternatives: int = parameter(
         0, "Number of further safe patterns, the cheapest that differ.", least=0, metavar="K", role="result"
     )
+    islands: int | None = parameter(
+        None,
+        "Number of populations that evolve apart, each of the population size, and exchange their best patterns.",
+        metavar="N",
+        unset="one population",
+    )
+    exchange: int | None = parameter(
+        None,
+        "Number of generations between two exchanges of islands.",
+        metavar="N",
+        unset=str(BETWEEN_EXCHANGES),
+        needs="islands",
+    )
+    topology: str | None = parameter(
+        None,
+        "Who hears from whom: every island from its neighbour in a ring, or all from the best.",
+        choices=TOPOLOGIES,
+        unset="ring",
+        needs="islands",
+    )
+    cluster: str | None = parameter(
+        None,
+        "Dask cluster that islands work on: address of its scheduler, its scheduler file, or local.",
+        metavar="ADDRESS|FILE|local",
+        unset="processes of this machine",
+        needs="islands",
+        role="machine",
+    )
+    cluster_backend: str | None = parameter(
+        None,
+        "Back end of the workers of a cluster.",
+        choices=("auto", "cuda", "cpu"),
+        unset="that of this machine",
+        needs="cluster",
+        role="machine",
+    )
     checkpoint: str | None = parameter(None, "Save the state of the run in this directory.", metavar="DIR", role="file")
     resume: bool = parameter(False, "Resume from the latest checkpoint.", needs="checkpoint", role="file")
+
+    @property
+    def generations_between(self) -> int:
+        """Generations between two exchanges of islands."""
+        return self.exchange or BETWEEN_EXCHANGES
 
     def patience_for(self, limited: bool) -> int | None:
         """Generations without improvement after which a run ends; with a time limit, that ends it."""
@@ -111,6 +158,7 @@ class HeurGeneParameters(EvolutionParameters, method="heurgene"):
     population: int = parameter(10, _POPULATION, metavar="N")
     selection: str | None = parameter(None, _SELECTION, choices=SELECTIONS, unset="drawn from the portfolio")
     replacement: str | None = parameter(None, _REPLACEMENT, choices=REPLACEMENTS, unset="drawn from the portfolio")
+    as_published: bool = parameter(False, _AS_PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -119,11 +167,15 @@ class GenSupParameters(EvolutionParameters, method="gensup"):
 
     generations: int = parameter(20, _GENERATIONS, metavar="N", role="stop")
     patience: int | None = parameter(10, _PATIENCE, metavar="N", role="stop")
+    seeds: str = parameter(
+        "almeida", "First population: that of its authors, or hypercube as in Herrington's tests.", choices=SEEDS
+    )
+    as_published: bool = parameter(False, _AS_PUBLISHED)
 
 
 @dataclass(frozen=True)
 class GapnParameters(EvolutionParameters, method="gapn"):
-    """Parameters of `gapn`."""
+    """Parameters of `gapn`; Herrington's summary names none, so the defaults are ours."""
 
     generations: int | None = parameter(200, _GENERATIONS, metavar="N", role="stop")
     patience: int | None = parameter(30, _PATIENCE, metavar="N", role="stop")
@@ -141,6 +193,8 @@ class OrderingParameters(StopParameters):
         "Items to order and, after a colon, the mutation operator (otherwise self-adaptive), such as group-k:swap.",
         choices=(*ITEMS, *(f"{items}:{mutation}" for items in ITEMS for mutation in MUTATIONS)),
     )
+    groups: int = parameter(40, "Number of groups by weight (the paper: 40, for its largest tables 20).", metavar="N")
+    as_published: bool = parameter(False, _AS_PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -169,3 +223,19 @@ class PbpParameters(Parameters, method="pbp"):
     """Parameters of `pbp`."""
 
     population: int = parameter(20, _POPULATION, metavar="N")
+    as_published: bool = parameter(False, _AS_PUBLISHED)
+
+
+@dataclass(frozen=True)
+class HypercubeParameters(Parameters, method="hypercube"):
+    """Parameters of `hypercube`."""
+
+    runs: int = parameter(10, "Random orders of the sensitive cells that are tried with --as-published.", metavar="N")
+    as_published: bool = parameter(False, _AS_PUBLISHED)
+
+
+@dataclass(frozen=True)
+class CastroParameters(Parameters, method="castro"):
+    """Parameters of `castro`."""
+
+    as_published: bool = parameter(False, _AS_PUBLISHED)

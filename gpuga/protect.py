@@ -10,6 +10,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from gpuga import compiling
 from gpuga.anytime import in_time
 from gpuga.backends import chosen_for, device_used
 from gpuga.context import Clock, Context, Progress, Silent
@@ -20,7 +21,7 @@ from gpuga.kernels.backend import kind_of
 from gpuga.lp.choice import SolverUnavailable, SolverWarning, answered, choose
 from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
-from gpuga.methods import DEFAULT, Method, find_method
+from gpuga.methods import DEFAULT, Method, Run, find_method
 from gpuga.parameters import MOST_ON_FRONT, SolverParameters
 from gpuga.protection import Bound
 from gpuga.result import Protection
@@ -55,6 +56,7 @@ class RunOptions(SafetyOptions, total=False):
     like: Mask | Likeness | None
     keep: Sequence[Wish]
     keep_totals: int | None
+    walk: Callable[[Run], Run] | None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Settings(Asked):
     with the evolution after every generation. `progress` is told how far the work is; a `clock` that is running already
     takes the place of `seconds`. `like` is an earlier pattern that this one should resemble (`Likeness` says how much a
     difference costs); cells that `keep` names by their codes, such as `region=North`, and all totals down to the level
-    `keep_totals` (0: the grand total) must be published.
+    `keep_totals` (0: the grand total) must be published. `walk` makes of the method what is done with the table: by
+    default the method is applied to the whole of it at once.
     """
 
     backend: str = "auto"
@@ -82,6 +85,7 @@ class Settings(Asked):
     like: Mask | Likeness | None = None
     keep: Sequence[Wish] = ()
     keep_totals: int | None = None
+    walk: Callable[[Run], Run] | None = None
 
     def likeness(self, table: Table) -> Likeness | None:
         """The earlier pattern with the price of differences, checked."""
@@ -102,16 +106,57 @@ def protect(
     parameters: Parameters | None = None,
     **run: Unpack[RunOptions],
 ) -> Protection:
-    """Find a pattern by a method, make sure of it, and say how good it is.
+    """Find a safe pattern for a table by a method, audit it exactly, and say how good it is.
 
-    Whatever the method claims, all sensitive cells are audited exactly; what falls short is repaired. With `proof` the
-    audit keeps a witness for every protection requirement; `start` are patterns to start from. The method's own
-    parameters are given by name in `options`, or as an object of its class in `gpuga.parameters`. Further arguments
-    are `backend`, `device`, `lp`, `seed`, `seconds`, `operators`, `on_generation`, `progress`, `clock`, `like`, `keep`
-    and `keep_totals` (see `Settings`), and `strict`, `protect_secondary`, `whole` and `level_zero` (see
-    `gpuga.table.attacker_model.Asked`).
+    Whatever the method claims, all sensitive cells are audited in exact arithmetic, and what falls short is repaired:
+    the result is safe, or there is an exception (`gpuga.errors`): `Infeasible` where no safe pattern exists,
+    `OutOfTime` where the time ended before the first one.
+
+    >>> protection = gpuga.protect(table, seed=1, seconds=60)   # doctest: +SKIP
+    >>> protection.audit.safe, protection.cost, protection.gap  # doctest: +SKIP
+
+    What is protected, and how:
+
+    - `table`: from `gpuga.read_table`, `table_from_frame` or `table_from_array`; its sensitive cells have levels.
+    - `method`: one of `gpuga methods`; the default evolves patterns, with an exact search beside it.
+    - `options`: the method's own parameters by name, such as `{"generations": 50}`; docs/methods.md lists them.
+    - `parameters`: the same as an object of the method's class in `gpuga.parameters`, instead of `options`.
+    - `start`: patterns (bool[n]) to begin with; what is safe in them is never lost.
+    - `proof`: keep a witness for every protection requirement, for `Protection.write_proof`.
+
+    How long, and with what:
+
+    - `seconds`: time limit of the whole call; None: until the method ends by itself.
+    - `seed`: of all random choices. Same input, seed, options and back end, same pattern; with `seconds` a run may end
+      at another generation, so bound it by `{"generations": ...}` to repeat it.
+    - `backend`: what evaluates patterns: "auto", "cuda", "cpu" or "numpy"; cuda and cpu give the same patterns.
+    - `device`: the number of a CUDA device; asks for the back end cuda.
+    - `lp`: what solves linear programs: "auto", "highs" or "cuopt". Their answers are checked exactly.
+
+    What safe means:
+
+    - `strict`: levels must be exceeded, not just reached.
+    - `protect_secondary`: no secondary suppression may be exactly computable either.
+    - `whole`: the attacker knows that values are whole numbers: "yes", "no", or "auto" for tables of counts.
+    - `level_zero`: a sensitive cell without any level must not be exactly known ("exact"), or needs nothing ("ignore").
+
+    What is wished for:
+
+    - `keep`: cells that must be published, by codes such as "region=North" or "region=North,activity=*".
+    - `keep_totals`: all totals down to this level must be published; 0 is the grand total.
+    - `like`: an earlier pattern (bool[n], or `gpuga.Likeness` with a price) that this one should resemble.
+
+    Watching and changing a run:
+
+    - `on_generation`: called with the evolution after every generation of an evolutionary method.
+    - `operators`: operators of the method's DEAP toolbox by name, such as `{"select": mine}`.
+    - `progress`: told of stages and steps (`gpuga.context.Progress`); it is given no cell value.
+    - `clock`: a `gpuga.context.Clock` that is running already, in the place of `seconds`.
+    - `walk`: makes of the method what is done with the table, as where linked tables are protected in turn.
     """
     asked, chosen = Settings(**run), find_method(method)
+    if asked.progress is None:
+        compiling.say_first()  # whoever watches the progress is told by it
     parameters, wanted = chosen_parameters(chosen, options or {}, parameters, start)
     _check(table, chosen, parameters, asked)
     likeness, kept = asked.likeness(table), wished(table, asked.keep, asked.keep_totals)
@@ -126,8 +171,9 @@ def protect(
     context = replace(context, start=tuple(start), likeness=likeness, further=_further(parameters))
     begun = time.monotonic()
     priced = judged if likeness is None else likeness.priced(judged)
+    method_run = chosen.load(parameters)
     with naming_wishes(table, asked, kept, context):
-        answer = in_time(chosen.load(parameters), priced, context)
+        answer = in_time(method_run if asked.walk is None else asked.walk(method_run), priced, context)
     found, suppressed, verdict = answer.found, answer.suppressed, answer.audit
     if proof:
         verdict = _with_proof(table, suppressed, asked.level_zero, context, found.proof, verdict)
@@ -153,6 +199,7 @@ def protect(
         front=beside.front(found.front, verdict) if found.front else (),
         likeness=likeness,
         kept=tuple(kept),
+        history=tuple(context.history),
         seconds=time.monotonic() - begun,
     )
 

@@ -12,7 +12,7 @@ from gpuga.context import Clock
 from gpuga.errors import InputError
 from gpuga.files.csv import parse_csv
 from gpuga.files.frames import write_records
-from gpuga.files.hrc import read_hierarchy
+from gpuga.files.hrc import Files, files_of, read_hierarchy
 from gpuga.files.notation import Written
 from gpuga.files.read import Source
 from gpuga.methods import DEFAULT
@@ -29,7 +29,7 @@ def protect_records(
     value: str,
     rule: str | Sequence[str],
     *,
-    hierarchies: Mapping[str, str | Path] | None = None,
+    hierarchies: Mapping[str, Files] | None = None,
     method: str = DEFAULT,
     tabulating: Mapping[str, Any] | None = None,
     **run: Unpack[RunOptions],
@@ -38,10 +38,11 @@ def protect_records(
 
     `records` is a file (CSV, Excel, Parquet) or a pandas, polars or Arrow frame with one row per record, `by` the
     columns that become dimensions, `value` the column to sum. `rule` (or several: any one makes a cell sensitive) is
-    one of `frequency:m[,range%]`, `nk:n,k`, `p:p` and `pq:p,q`. `hierarchies` gives `.hrc` files by dimension. `method`
-    is one of `gpuga methods`. `tabulating` has further columns and choices by name: `weight`, `respondent`, `holding`,
-    `waiver`, `cost`, `decimals` and `negative` as in `gpuga.microdata.Layout`, `total`, `singletons` and `zeros` as in
-    `gpuga.microdata.tabulate`. All other arguments are those of `gpuga.protect`: `seed`, `seconds`, `backend`, ...
+    one of `frequency:m[,range%]`, `nk:n,k`, `p:p` and `pq:p,q`. `hierarchies` gives the `.hrc` file (or several) by
+    dimension. `method` is one of `gpuga methods`. `tabulating` has further columns and choices by name: `weight`,
+    `respondent`, `holding`, `waiver`, `cost`, `decimals` and `negative` as in `gpuga.microdata.Layout`, `total`,
+    `singletons` and `zeros` as in `gpuga.microdata.tabulate`. All other arguments
+    are those of `gpuga.protect`: `seed`, `seconds`, `backend`, ...
 
     >>> protection = gpuga.protect_records(firms, ["region", "activity"], "turnover", "p:10")   # doctest: +SKIP
     >>> protection.to_frame()                                                                   # doctest: +SKIP
@@ -56,7 +57,7 @@ def protect_records(
 class SourceOptions(FigureOptions, total=False):
     """What may be said of the table of records besides what `tabulated` is told."""
 
-    hierarchies: Mapping[str, str | Path] | None
+    hierarchies: Mapping[str, Files] | None
     total: str
 
 
@@ -69,7 +70,7 @@ def tabulated(
     by: Sequence[str],
     value: str,
     rule: str | Sequence[str],
-    hierarchies: Mapping[str, str | Path] | None = None,
+    hierarchies: Mapping[str, Files] | None = None,
     **further: Any,
 ) -> Tabulation:
     """The table of records in a file or a frame; arguments as in `protect_records`."""
@@ -102,7 +103,7 @@ def records_source(path: str | Path, tabulating: Mapping[str, Any], **reading: U
     tabulation = tabulated(path, hierarchies=hierarchies, **tabulating)
     text = tabulation_content(tabulation, "table.csv")
     assert isinstance(text, str)  # of a .csv file it is
-    trees = {name: read_hierarchy(file) for name, file in hierarchies.items()}
+    trees = {name: [read_hierarchy(file) for file in files_of(given)] for name, given in hierarchies.items()}
     plainly = Written(separator=",", decimal="point", thousands="none")
     table = parse_csv(text, path, Reading.of(trees, reading), plainly)  # type: ignore[arg-type]
     return Source(table, path.with_suffix(".csv"), text, written=plainly)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -15,13 +16,13 @@ from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.frames import in_memory, pattern_frame
 from gpuga.files.public import Wanted, public_content
-from gpuga.further import Alternative
+from gpuga.further import Alternative, Priced
 from gpuga.protection import Bound, Found, relative_gap
 from gpuga.report.data import Judged
 from gpuga.report.losses import losses_of
 from gpuga.report.names import Names
 from gpuga.report.page import page_text
-from gpuga.report.plot import pattern_figure
+from gpuga.report.plot import pattern_figure, run_figure
 from gpuga.safety.audit import Audit, audit
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.likeness import Likeness
@@ -30,14 +31,15 @@ from gpuga.table.wishes import Kept
 
 
 @dataclass(frozen=True, repr=False)
-class Protection:
+class Protection(Priced):
     """A pattern with its proof of safety, its cost and, where one can be had, its gap.
 
     `table` is what was protected, `suppressed` (bool[n]) the pattern, primaries included, `audit` the exact verdict on
     it, `bound` the lower bound on the cost of any safe pattern. `method`, `backend`, `lp`, `seed` and `parameters` say
     how it was found, `seconds` how long that took, `repaired` how many cells the method left unprotected.
     `alternatives` are further safe patterns by rising cost, `front` those that are best in some mixture of objectives;
-    `likeness` is the earlier pattern that this one should resemble, `kept` what had to be published.
+    `likeness` is the earlier pattern that this one should resemble, `kept` what had to be published. `history` has one
+    row per generation of an evolution, as `--log` writes them: seconds, best, mean and worst cost, lower bound, ...
     """
 
     table: Table
@@ -60,6 +62,7 @@ class Protection:
     front: tuple[Alternative, ...] = ()
     likeness: Likeness | None = None
     kept: tuple[Kept, ...] = ()
+    history: tuple[Mapping[str, Any], ...] = ()
 
     def __repr__(self) -> str:
         """What was done, in one line without any value: a cost is a sum of suppressed values."""
@@ -92,12 +95,18 @@ class Protection:
         """
         return pattern_frame(self.table, self.suppressed, kind)
 
-    def plot(self, rows: str | None = None, columns: str | None = None) -> Any:
-        """A matplotlib figure of the pattern along two dimensions (extra `plots`); it shows no value.
+    def plot(self, what: str = "pattern", *, rows: str | None = None, columns: str | None = None) -> Any:
+        """A matplotlib figure (extra `plots`) of the pattern, or of the run that found it; it shows no cell's value.
 
-        `rows` and `columns` name the dimensions, the first two if they are not given; all others are at their totals.
+        `what` is "pattern": published, primary and secondary cells along two dimensions, `rows` and `columns`, the
+        first two if they are not given, all others at their totals; "cost": best cost and lower bound over time; or
+        "population": best, mean and worst cost by generation. All of them are for the office.
         """
-        return pattern_figure(self.table, self.suppressed, rows, columns)
+        if what != "pattern" and (rows or columns):
+            raise InputError("is for a picture of the pattern", field="rows" if rows else "columns")
+        if what == "pattern":
+            return pattern_figure(self.table, self.suppressed, rows, columns)
+        return run_figure(self.history, what)
 
     def publish(self, path: str | Path, *, flag: str = "c") -> None:
         """Write the table for publication to a .csv, .xlsx or .parquet file: values, and `flag` on suppressed cells."""
@@ -114,7 +123,9 @@ class Protection:
         made = {name: getattr(self, name) for name in ("method", "backend", "lp", "seed", "gap", "optimal")}
         if self.bound is not None:
             made["lower_bound"] = self.table.shown_cost(self.bound.lower_bound)
-        judged = Judged(self.table, self.suppressed, verdict, Names(self.table), __version__, made=made)
+        judged = Judged(
+            self.table, self.suppressed, verdict, Names(self.table), __version__, made=made, curve=self.history
+        )
         write_whole(path, page_text(judged, public=public))
 
     def proof_content(self, path: str | Path) -> bytes:
@@ -133,21 +144,6 @@ class Protection:
     def write_proof(self, path: str | Path) -> None:
         """Write the proof that `gpuga verify` checks; confidential, because it shows how far cells can move."""
         write_whole(path, self.proof_content(path))
-
-    @property
-    def cost(self) -> float | int:
-        """The sum of the weights of the secondary suppressions, in the table's own units."""
-        return self.table.shown_cost(self.scaled_cost)
-
-    @property
-    def scaled_cost(self) -> int:
-        """The same as an exact integer, in units of `1/weight_scale`, in which bounds are as well."""
-        return self.table.cost(self.suppressed)
-
-    @property
-    def secondary(self) -> int:
-        """How many cells are suppressed besides the primaries."""
-        return int((self.suppressed & ~self.table.primary).sum())
 
     @property
     def gap(self) -> float | None:

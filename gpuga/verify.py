@@ -32,8 +32,9 @@ HEAD = {"format": str, "notice": str, "audience": str, "table": str, "strict": b
 HEAD |= {"level_zero": str, "protect_secondary": bool, "cost": str, "lower_bound": str, "witnesses": int, "cuts": int}
 FORMAT, NOTICE, AUDIENCE = "gpuga proof 1", "CONFIDENTIAL: internal use only", "office"
 LEVELS = ("lower", "upper", "sliding")
+MOST_STEPS = 40
 FIGURES = ("value", *LEVELS, "lb", "ub", "weight", "contributors")
-RESERVED = (*FIGURES, "status", "sensitive", "suppression", "members")
+RESERVED = (*FIGURES, "status", "sensitive", "suppression", "rule", "members")
 LETTERS = {"status": dict(zip(("", *"suzm"), "ssuzm", strict=True))}
 LETTERS["sensitive"] = {"": "s", "0": "s", "false": "s", "1": "u", "true": "u"}
 NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?", re.ASCII)
@@ -41,6 +42,8 @@ RULE = re.compile(r"max\(\s*(X)\s*,\s*(X)\s*%\s*\)|(X)\s*%|(X)".replace("X", r"\
 ZERO, NO_BOUND, MOST_BYTES = Fraction(0), 10**19, 2**30
 
 Place = tuple[str, ...]
+Added = list[tuple[int, list[int]]]
+Tree = dict[str, str | None]
 Columns = Mapping[str, list[str]]
 Entries = list[tuple[int, int]]
 Line = tuple[Entries, Fraction]
@@ -62,7 +65,7 @@ class Reading:
     levels: str | None = None
     weights: str | None = None
     total: str = "Total"
-    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    hierarchies: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ignore: Sequence[str] = ()
     dimensions: Sequence[str] = ()
     totals: Mapping[str, str] = field(default_factory=dict)
@@ -161,11 +164,13 @@ def read_text(path: str) -> str:
         raise Unreadable(f"{plain(path)}: cannot be read as UTF-8 text ({type(fault).__name__})") from None
 
 
-def files_by_dimension(pairs: Iterable[str]) -> dict[str, str]:
-    """The hierarchy files of dimensions, from texts such as region=region.hrc."""
-    files = dict(pair.partition("=")[::2] for pair in pairs)
-    if not all(files) or not all(files.values()):
-        raise Unreadable("--hierarchy: write DIM=FILE.hrc")
+def files_by_dimension(pairs: Iterable[str]) -> dict[str, list[str]]:
+    """The hierarchy files of dimensions, one or several each, from texts such as region=region.hrc."""
+    files: dict[str, list[str]] = {}
+    for name, file in (pair.partition("=")[::2] for pair in pairs):
+        if not name or not file:
+            raise Unreadable("--hierarchy: write DIM=FILE.hrc")
+        files.setdefault(name, []).append(file)
     return files
 
 
@@ -254,11 +259,11 @@ def long_table(columns: Columns, reading: Reading) -> Table:
     rows = len(columns.get("value", ()))
     count = next((row for row, text in enumerate(columns.get("members", ())) if text), rows)
     names = dimension_names({n: c[:count] for n, c in columns.items()}, reading)
-    trees = [
-        dimension(columns[n][:count], reading.hierarchies.get(n), reading.totals.get(n, reading.total)) for n in names
-    ]
+    totals = {n: reading.totals.get(n, reading.total) for n in names}
+    trees = [dimension(columns[n][:count], reading.hierarchies.get(n, ()), totals[n]) for n in names]
     given = list(zip(*(columns[n][:count] for n in names), strict=True))
-    if len(set(given)) < count or any(not c or c not in trees[a] for place in given for a, c in enumerate(place)):
+    known = [{code for tree in axis for code in tree} for axis in trees]
+    if len(set(given)) < count or any(not c or c not in known[a] for place in given for a, c in enumerate(place)):
         raise Unreadable("a cell occurs twice, or a code is blank or not in its hierarchy")
     places, lines, added = with_totals(given, trees)
     text = {n: columns.get(n, [""] * rows) for n in FIGURES}
@@ -311,34 +316,53 @@ def dimension_names(columns: Columns, reading: Reading) -> list[str]:
     return names
 
 
-def dimension(codes: list[str], path: str | None, total: str) -> dict[str, str | None]:
-    """Each code's parent, codes in the order in which cells are numbered."""
-    if path is not None:
-        return hierarchy(path, total)
+def dimension(codes: list[str], paths: Sequence[str], total: str) -> list[Tree]:
+    """Each code's parent in every hierarchy, codes in the order in which cells are numbered."""
+    if paths:
+        return without_repeats([hierarchy(path, total) for path in paths])
     distinct = list(dict.fromkeys(codes))
     top = total if len(distinct) > 1 else distinct[0]
-    return {code: None if code == top else top for code in dict.fromkeys([*distinct, top])}
+    return [{code: None if code == top else top for code in dict.fromkeys([*distinct, top])}]
 
 
-def with_totals(given: list[Place], trees: list[dict[str, str | None]]) -> tuple[list[Place], list[Line], Added]:
+def without_repeats(trees: list[Tree]) -> list[Tree]:
+    """Hierarchies of which each but the first has lost the breakdowns that one before it has, too."""
+    seen: set[tuple[str, frozenset[str]]] = set()
+    for tree in trees:
+        parts: dict[str, set[str]] = {}
+        for code, parent in tree.items():
+            if parent is not None:
+                parts.setdefault(parent, set()).add(code)
+        for total, codes in parts.items():
+            if (total, frozenset(codes)) in seen:
+                tree.update(dict.fromkeys(codes))
+            seen.add((total, frozenset(codes)))
+    return trees
+
+
+def with_totals(given: list[Place], axes: list[list[Tree]]) -> tuple[list[Place], list[Line], Added]:
     """All places, missing totals behind the given ones; the equations; and the parts of every added total."""
-    order = [{code: at for at, code in enumerate(parent)} for parent in trees]
-    depth = [{code: len(ancestors(code, parent)) for code in parent} for parent in trees]
+    codes = [[*dict.fromkeys(c for tree in trees for c in [*tree][:-1]), [*trees[0]][-1]] for trees in axes]
+    order = [{code: at for at, code in enumerate(names)} for names in codes]
+    depth = [steps_up(names, trees) for names, trees in zip(codes, axes, strict=True)]
     there = {place: cell for cell, place in enumerate(given)}
 
-    def raised(place: Place, axis: int) -> Place:
-        return (*place[:axis], str(trees[axis][place[axis]]), *place[axis + 1 :])
+    def raised(place: Place, axis: int, tree: Tree) -> Place:
+        return (*place[:axis], str(tree[place[axis]]), *place[axis + 1 :])
 
-    for axis in range(len(trees)):
+    for axis, trees in enumerate(axes):
         for steps in range(max(depth[axis].values()), 0, -1):
-            above = {raised(p, axis) for p in there if depth[axis][p[axis]] == steps}
-            for new in sorted(above - there.keys(), key=lambda p: [order[a][c] for a, c in enumerate(p)]):
-                there[new] = len(there)
-    parts: dict[Place, dict[int, list[int]]] = {}
-    for axis, parent in enumerate(trees):
-        for place, cell in there.items():
-            if parent[place[axis]] is not None:
-                parts.setdefault(raised(place, axis), {}).setdefault(axis, []).append(cell)
+            for tree in trees:
+                low = [p for p in there if depth[axis][p[axis]] == steps and tree.get(p[axis]) is not None]
+                above = {raised(p, axis, tree) for p in low}
+                for new in sorted(above - there.keys(), key=lambda p: [order[a][c] for a, c in enumerate(p)]):
+                    there[new] = len(there)
+    parts: dict[Place, dict[tuple[int, int], list[int]]] = {}
+    for axis, trees in enumerate(axes):
+        for number, tree in enumerate(trees):
+            for place, cell in there.items():
+                if tree.get(place[axis]) is not None:
+                    parts.setdefault(raised(place, axis, tree), {}).setdefault((axis, number), []).append(cell)
     lines = [
         ([*((c, 1) for c in cells), (there[total], -1)], ZERO) for total in parts for cells in parts[total].values()
     ]
@@ -346,15 +370,16 @@ def with_totals(given: list[Place], trees: list[dict[str, str | None]]) -> tuple
     return list(there), lines, [(there[p], parts[p][min(parts[p])]) for p in added]
 
 
-Added = list[tuple[int, list[int]]]
-
-
-def ancestors(code: str, parent: Mapping[str, str | None]) -> list[str]:
-    """The codes above a code, up to the total."""
-    found: list[str] = []
-    while (above := parent[found[-1] if found else code]) is not None:
-        found.append(above)
-    return found
+def steps_up(codes: list[str], trees: list[Tree]) -> dict[str, int]:
+    """How many steps the longest way up from each code has."""
+    steps = dict.fromkeys(codes, 0)
+    for _ in range(MOST_STEPS + 1):
+        above = {code: [parent for tree in trees if (parent := tree.get(code)) is not None] for code in codes}
+        longer = {code: max((1 + steps[parent] for parent in above[code]), default=0) for code in codes}
+        if longer == steps:
+            return steps
+        steps = longer
+    raise Unreadable("the hierarchies of a dimension contradict each other, or are too deep")
 
 
 def statuses(columns: Columns, count: int) -> list[str]:
@@ -501,7 +526,7 @@ def reaches(ground: Ground, records: list[object], whole: bool) -> dict[tuple[in
     shown: dict[tuple[int, int], Fraction] = {}
     for at, record in enumerate(records):
         if type(record) is not list or len(record) != 5 or type(record[4]) is not list:
-            raise Refused(f"witness {at} is not denominator, cells, amounts, shown cells, how far")
+            raise Refused(f"witness {at} is not a list of denominator, cells, amounts, shown cells and distances")
         [denominator] = integers(record[:1])
         cells, amounts, subjects = (integers(part) for part in record[1:4])
         if (fault := ground.fault(denominator, cells, amounts)) is not None:
@@ -555,7 +580,7 @@ class Cuts:
         """`y M`, y being whole numbers without a common factor, the first one positive."""
         found: Row = {}
         if min(integers(lines)) < 0 or math.gcd(*integers(y)) != 1 or y[0] < 0 or 0 in y:
-            raise Refused("a bound leans on multipliers of equations that are not in lowest terms")
+            raise Refused("a cut uses multipliers of equations that are not in lowest terms")
         for line, times in zip(lines, y, strict=True):
             for cell, sign in self.table.lines[line][0]:
                 found[cell] = found.get(cell, 0) + times * sign
@@ -581,7 +606,7 @@ class Cuts:
             case ["alone", int(cell), lines, y]:
                 product = self.product(lines, y)
                 if cell not in product or any(self.table.status[c] != "s" for c in product):
-                    raise Refused("a bound leans on a cell that is not one of several")
+                    raise Refused("a cut of kind alone names a cell or equations for which it does not hold")
                 return {c: -1 if c == cell else 1 for c in product if c in self.free}, 0
             case ["small", below]:
                 return small(*positive(*self.cut(below)))
@@ -593,7 +618,7 @@ class Cuts:
                 return divided(*positive(*self.cut(below)), divisor, {*integers(cover)})
             case ["half", lowered, list(several)]:
                 return half([self.cut(below) for below in several], integers(lowered))
-        raise Refused("a bound leans on something unknown")
+        raise Refused("a cut is of no known kind")
 
     def level(self, cell: int, way: str, product: Row, unit: Fraction) -> tuple[Row, int]:
         """The cells of p that balance a move of `cell` up or down by its level: none counts for more."""
@@ -601,7 +626,7 @@ class Cuts:
         level = table.level["upper" if way == "up" else "lower"][cell] / unit
         own = product.pop(cell, 0)
         if table.status[cell] != "u" or own == 0:
-            raise Refused("a bound leans on a level that nobody asks for")
+            raise Refused("a cut uses a level that nobody asks for")
         need = abs(own) * math.floor(level) + 1 if self.strict else abs(own) * math.ceil(level)
         row, left = {}, need
         for other, sign in product.items():
@@ -622,7 +647,7 @@ def weighed(row: Row) -> int:
 def positive(row: Row, rhs: int) -> tuple[Row, int]:
     """An inequality that asks for something and whose coefficients are positive."""
     if rhs <= 0 or any(k <= 0 for k in row.values()):
-        raise Refused("a bound leans on an inequality that asks for nothing")
+        raise Refused("a cut uses an inequality that asks for nothing")
     return row, rhs
 
 
@@ -662,7 +687,7 @@ def half(cuts: list[tuple[Row, int]], lowered: list[int]) -> tuple[Row, int]:
     asked = -(-(sum(rhs for _, rhs in cuts) - len({*lowered})) // 2)
     made = {c: -(-k // 2) for c, k in total.items() if -(-k // 2)}
     if asked <= 0:
-        raise Refused("a bound leans on an inequality that asks for nothing")
+        raise Refused("a cut uses an inequality that asks for nothing")
     return ({c: min(k, asked) for c, k in made.items()} if all(k > 0 for k in made.values()) else made), asked
 
 
@@ -674,7 +699,7 @@ def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> 
     """
     scale = math.lcm(*(w.denominator for w in table.weight))
     if type(last) is not list or len(last) != 5 or min(integers(last[:2])) < 1:
-        raise Refused("the bound is not denominator, sum of multipliers, cells, caps, total")
+        raise Refused("the bound is not a list of denominator, sum of multipliers, cells, caps and total")
     denominator, left, capped, caps = last[0], last[1], integers(last[2]), integers(last[3])
     share: Row = {c: -z for c, z in zip(capped, caps, strict=True) if z > 0 and c in cuts.free}
     if len(share) < len(capped):
@@ -691,7 +716,7 @@ def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> 
         for cell, k in row.items():
             share[cell] = share.get(cell, 0) + times * k
     if any(k > table.weight[c] * scale * denominator for c, k in share.items()):
-        raise Refused("the bound leans on more than the cells weigh")
+        raise Refused("the bound uses more than the weights of the cells")
     forced = sum((w for w, s in zip(table.weight, table.status, strict=True) if s == "m"), ZERO)
     exact = Fraction(total, scale * denominator)
     if left or last[4] != str(exact):
@@ -706,6 +731,18 @@ def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> 
 def shown_number(exact: Fraction) -> str:
     """A number for people."""
     return str(Decimal(exact.numerator) / Decimal(exact.denominator))
+
+
+def bound_proven(table: Table, head: Mapping[str, object], records: list[object]) -> str:
+    """The bound in words, once the records of its cuts, and the sum of them at the end, prove what the head states."""
+    try:
+        cuts = Cuts(table, bool(head["strict"]), bool(head["whole"]))
+        bound = lower_bound(table, cuts, records[:-1], records[-1])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        raise Refused("the bound is not made of cuts") from None
+    if head["lower_bound"] != str(bound):
+        raise Refused("the proof states another bound than it proves")
+    return f"lower bound {shown_number(bound)} proven"
 
 
 def check(table: Table, suppressed: list[bool], head: Mapping[str, object], records: list[object]) -> list[str]:
@@ -731,16 +768,7 @@ def check(table: Table, suppressed: list[bool], head: Mapping[str, object], reco
     cost = sum((table.weight[c] for c in secondary), ZERO)
     if head["cost"] != str(cost):
         raise Refused("the pattern does not cost what the proof says (were --weights the same?)")
-    said = "no bound in this proof"
-    if head["lower_bound"]:
-        try:
-            cuts = Cuts(table, strict, bool(head["whole"]))
-            bound = lower_bound(table, cuts, records[count:-1], records[-1])
-        except (ValueError, TypeError, LookupError, RecursionError):
-            raise Refused("the bound is not made of cuts") from None
-        said = f"lower bound {shown_number(bound)} proven"
-        if head["lower_bound"] != str(bound):
-            raise Refused("the proof states another bound than it proves")
+    said = bound_proven(table, head, records[count:]) if head["lower_bound"] else "no bound in this proof"
     yes = {True: "yes", False: "no"}
     return [
         f"accepted: {table.status.count('u')} sensitive cells and {len(secondary)} secondaries, "
@@ -763,21 +791,37 @@ def demand(head: Mapping[str, object], strict: bool, whole: str, protect_seconda
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the checker on its own."""
     parser = argparse.ArgumentParser(description="Check a proof that a pattern of suppressions is safe.")
-    for name in ("table", "pattern", "proof"):
-        parser.add_argument(name)
+    for name, what in (("table", "the whole table"), ("pattern", "the pattern"), ("proof", "the proof of its safety")):
+        parser.add_argument(name, help=what)
     parser.add_argument(
-        "--levels", metavar="RULE", help="levels of sensitive cells without any: 15%%, 5 or max(1,10%%)"
+        "--levels", metavar="RULE", help="levels of sensitive cells without any: 15%%, 5 or max(1,10%%) (default: 15%%)"
     )
-    parser.add_argument("--weights", choices=("value", "count", "unit", "log"))
-    parser.add_argument("--hierarchy", action="append", default=[], metavar="DIM=FILE.hrc")
-    parser.add_argument("--total", action="append", default=[], metavar="[DIM=]CODE", help="code of the totals")
-    for name in ("ignore", "dimension"):
-        parser.add_argument(f"--{name}", action="append", default=[], metavar="COLUMN")
-    for name in ("strict", "protect-secondary"):
-        parser.add_argument(f"--{name}", action="store_true", help="require a proof against this attacker")
-    parser.add_argument("--whole", choices=("auto", "yes", "no"), default="auto", help="yes: require such a proof")
     parser.add_argument(
-        "--level-zero", choices=("exact", "ignore"), default="ignore", help="exact: require such a proof"
+        "--weights", choices=("value", "count", "unit", "log"), help="cost of suppressing a cell (default: the file's)"
+    )
+    parser.add_argument(
+        "--hierarchy", action="append", default=[], metavar="DIM=FILE.hrc", help="hierarchy of a dimension"
+    )
+    parser.add_argument(
+        "--total", action="append", default=[], metavar="[DIM=]CODE", help="code of the totals (default: Total)"
+    )
+    for name, what in (("ignore", "column that is no dimension"), ("dimension", "column that is one despite its name")):
+        parser.add_argument(f"--{name}", action="append", default=[], metavar="COLUMN", help=what)
+    parser.add_argument("--strict", action="store_true", help="require a proof that levels are exceeded")
+    parser.add_argument(
+        "--protect-secondary", action="store_true", help="require a proof that covers secondary suppressions"
+    )
+    parser.add_argument(
+        "--whole",
+        choices=("auto", "yes", "no"),
+        default="auto",
+        help="yes: require a proof against an attacker who knows that values are whole numbers",
+    )
+    parser.add_argument(
+        "--level-zero",
+        choices=("exact", "ignore"),
+        default="ignore",
+        help="exact: require a proof that covers levels of 0",
     )
     given = parser.parse_args(arguments)
     try:

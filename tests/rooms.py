@@ -63,24 +63,30 @@ ROOMS = (
         "genetic algorithms, checkpoints",
         "base table run files safety problem circuits heuristics bounds kernels lp",
     ),
+    _room(
+        "cluster",
+        "islands of one table and many jobs, on processes of this machine or a Dask cluster",
+        "base table run files safety problem evolution kernels lp",
+    ),
     _room("microdata", "tabulation, local suppression, recoding", "base table run files safety kernels lp"),
     _room(
         "recipe",
         "the public surface: the register of methods, `protect` for all of them",
-        "base table run files safety report problem circuits heuristics bounds evolution microdata kernels lp verify",
-        "__init__ methods anytime further unmet_wishes protect records result proof_file compare compile_ahead "
+        "base table run files safety report problem circuits heuristics bounds evolution cluster microdata kernels lp "
+        "verify",
+        "__init__ methods anytime further unmet_wishes protect records linked result proof_file compare compile_ahead "
         "installed",
     ),
     _room(
         "cli",
         "one small file per command: words and numbers in and out",
-        "base table run files report microdata recipe verify",
+        "base table run files report cluster microdata recipe verify",
         "cli __main__",
     ),
     _room(
         "bench",
         "experiments and measurements; `docs/bench.md`",
-        "base table run files safety heuristics bounds evolution kernels recipe",
+        "base table run files safety problem circuits heuristics bounds evolution cluster microdata kernels recipe cli",
     ),
 )
 """From the ground up: a room may use rooms that stand above it in this list, and of those only what it names."""
@@ -110,9 +116,15 @@ def room_of(module: str) -> str:
     raise LookupError(f"{module} stands in no room: name it in tests/rooms.py")
 
 
+@cache
+def syntax(path: Path) -> ast.Module:
+    """The syntax tree of a file, which many rules look at."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imported(path: Path) -> Iterator[str]:
     """The modules of ours that a file imports by their full names, wherever in the file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax(path)):
         if isinstance(node, ast.Import):
             yield from (_module(alias.name) for alias in node.names if _ours(alias.name))
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module and _ours(node.module):

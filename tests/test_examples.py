@@ -10,7 +10,16 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+
+from gpuga.anytime import make_safe
+from gpuga.cli.main import run
+from gpuga.context import Context
+from gpuga.files.tables import read_tables
+from gpuga.heuristics.hypercube import hypercube
+from gpuga.safety.audit import audit
+from gpuga.table.plan import plan
+from gpuga.table.table import Table
+from tests.support.public_attacker import PublicAttacker, parts_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -28,63 +37,33 @@ def test_the_demo_protects_the_example(tmp_path: Path, capsys: pytest.CaptureFix
     assert [(r["region"], r["activity"]) for r in pattern] == [(r["region"], r["activity"]) for r in given]
     assert all(p["value"] in ("", g["value"]) for p, g in zip(pattern, given, strict=True))
     attack_the_demo(tmp_path, given)
+    corners = said.partition("A corner of the table")[2]
+    assert all(word in corners for word in ("112.8 u", "primary", "secondary", " c "))
+    assert (tmp_path / "report.html").resolve().as_uri() in said
+    assert "CONFIDENTIAL" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 def attack_the_demo(folder: Path, given: list[dict[str, str]]) -> None:
-    """What the demo writes for publication gives no sensitive count or value to one who solves linear programs."""
-    primaries = {(r["region"], r["activity"]) for r in given if r["status"] == "u"}
+    """What the demo writes for publication gives no sensitive value or count to one who solves linear programs."""
+    axes = {name: parts_of(EXAMPLES / f"{name}.hrc") for name in ("region", "activity")}
     kept, public = (list(csv.DictReader((folder / f).open(encoding="utf-8"))) for f in ("pattern.csv", "public.csv"))
-    assert determined(kept, "contributors", 1.0) & primaries, "the attack itself works, on what stays in the office"
+    levels = {
+        (r["region"], r["activity"]): (v := float(r["value"]), min(v, 0.15 * v), 0.15 * v)
+        for r in given
+        if r["status"] == "u"
+    }
+    counted = PublicAttacker(kept, axes, "contributors")
+    exact = [cell for cell in levels if np.ptp(counted.interval(cell, least=1.0)) < 1e-4]
+    assert exact, "the attack itself works, on what stays in the office"
     assert set(public[0]) == {"region", "activity", "value", "flag"}
     assert {r["flag"] for r in public} == {"c", ""}
-    assert primaries <= {(r["region"], r["activity"]) for r in public if r["flag"] == "c"}
-    assert not determined(public, "value", 0.0) & primaries
-
-
-def determined(rows: list[dict[str, str]], figure: str, least: float) -> set[tuple[str, str]]:
-    """The blank cells whose figure follows exactly, where every blank is at least `least`."""
-    known = {(r["region"], r["activity"]): float(r[figure]) for r in rows if r[figure]}
-    blank = [(r["region"], r["activity"]) for r in rows if not r[figure]]
-    place = {cell: at for at, cell in enumerate(blank)}
-    matrix, right = [], []
-    for cells in equations(set(known) | set(blank)):
-        row, rest = np.zeros(len(blank)), 0.0
-        for cell, sign in cells.items():
-            if cell in place:
-                row[place[cell]] = sign
-            else:
-                rest -= sign * known[cell]
-        if row.any():
-            matrix.append(row)
-            right.append(rest)
-    found = set()
-    for cell, at in place.items():
-        goal = np.zeros(len(blank))
-        goal[at] = 1
-        ends = [linprog(s * goal, A_eq=np.array(matrix), b_eq=right, bounds=(least, None)) for s in (1, -1)]
-        if all(e.status == 0 for e in ends) and -ends[1].fun - ends[0].fun < 1e-4:
-            found.add(cell)
-    return found
-
-
-def equations(cells: set[tuple[str, str]]) -> list[dict[tuple[str, str], int]]:
-    """Every total of the example as the sum of its parts, from the hierarchies' files."""
-    out = []
-    for axis, name in enumerate(("region", "activity")):
-        parts, above = {"Total": []}, ""
-        for line in (EXAMPLES / f"{name}.hrc").read_text(encoding="utf-8").splitlines():
-            if line.startswith("@"):  # two levels: a code, or a part of the last one
-                parts[above].append(line[1:])
-            else:
-                above = line
-                parts["Total"].append(line)
-                parts[above] = []
-        others = {cell[1 - axis] for cell in cells}
-        for total, codes in ((total, codes) for total, codes in parts.items() if codes):
-            for other in others:
-                pair = [(code, other) if axis == 0 else (other, code) for code in (total, *codes)]
-                out.append({cell: -1 if at == 0 else 1 for at, cell in enumerate(pair)})
-    return out
+    assert levels.keys() <= {(r["region"], r["activity"]) for r in public if r["flag"] == "c"}
+    assert PublicAttacker(public, axes).too_close(levels) == []
+    bare = [
+        r | {"value": "" if (r["region"], r["activity"]) in levels else g["value"]}
+        for r, g in zip(public, given, strict=True)
+    ]
+    assert PublicAttacker(bare, axes).too_close(levels) != [], "without secondary suppressions it would succeed"
 
 
 def test_the_example_table_is_made_by_its_script(tmp_path: Path) -> None:
@@ -96,14 +75,18 @@ def test_the_example_table_is_made_by_its_script(tmp_path: Path) -> None:
     assert [row[:2] for row in made] == [row[:2] for row in shipped]
 
 
-def test_the_picture_can_be_drawn(tmp_path: Path) -> None:
-    runpy.run_path(str(EXAMPLES / "picture.py"))["main"](tmp_path / "pattern.svg")
-    assert ElementTree.parse(tmp_path / "pattern.svg").getroot().tag.endswith("svg")
+def test_the_picture_of_the_readme_shows_what_the_demo_makes(tmp_path: Path) -> None:
+    assert runpy.run_path(str(EXAMPLES / "demo.py"))["main"](tmp_path) == 0
+    made, shipped = tmp_path / "pattern.svg", EXAMPLES.parent / "docs" / "pattern.svg"
+    runpy.run_path(str(EXAMPLES / "picture.py"))["main"](made, tmp_path / "pattern.csv")
+    assert ElementTree.parse(made).getroot().tag.endswith("svg")
+    again = "make demo, then python examples/picture.py docs/pattern.svg demo-out/pattern.csv"
+    assert made.read_text(encoding="utf-8") == shipped.read_text(encoding="utf-8"), again
 
 
 def test_firms_no_wish_makes_a_table_cheaper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     walk = runpy.run_path(str(EXAMPLES / "firms" / "walk.py"))
-    found = walk["main"](tmp_path, 300, ["--seconds", "6"])
+    found = walk["price_wishes"](tmp_path, 300, ["--seconds", "6"])
     assert list(found) == ["grand total and regions", "grand total", "nothing"]
     costs = [outcome.cost for outcome in found.values()]
     assert costs[0] >= costs[1] >= costs[2] > 0
@@ -118,6 +101,46 @@ def test_firms_no_wish_makes_a_table_cheaper(tmp_path: Path, capsys: pytest.Capt
     assert set(public[0]) == {"region", "activity", "size", "value", "flag"}
 
 
+def walk_and_attack(folder: Path, firms: int, seconds: float, most: int) -> dict[str, float]:
+    """The three commands, then linear programs on the public workbook for at most so many sensitive cells."""
+    openpyxl = pytest.importorskip("openpyxl")
+    walk = runpy.run_path(str(EXAMPLES / "firms" / "walk.py"))
+    times: dict[str, float] = walk["three_commands"](folder, firms, ["--seconds", str(seconds)])
+    assert list(times) == ["protect", "publish", "report"]
+    assert "CONFIDENTIAL" in (folder / "report.html").read_text(encoding="utf-8")
+    head, *rows = openpyxl.load_workbook(folder / "public.xlsx").active.iter_rows(values_only=True)
+    assert list(head) == ["region", "activity", "size", "value", "flag"], "and nothing else"
+    public = [dict(zip(head, ("" if entry is None else str(entry) for entry in row), strict=True)) for row in rows]
+    table = folder / "table.csv"
+    assert run(["tabulate", str(folder / "firms.csv"), *walk["asked"](folder), "--quiet", "--out", str(table)]) == 0
+    office = list(csv.DictReader(table.open(encoding="utf-8")))
+    levels = {
+        (r["region"], r["activity"], r["size"]): (float(r["value"]), float(r["lower"]), float(r["upper"]))
+        for r in office
+        if r["status"] == "u" and r["region"]
+    }
+    axes = {name: parts_of(folder / f"{name}.hrc") for name in ("region", "activity")}
+    axes["size"] = {"Total": sorted({r["size"] for r in public} - {"Total"})}
+    attacker = PublicAttacker(public, axes)
+    assert levels.keys() <= attacker.blank.keys()
+    chosen = np.random.default_rng(1).permutation(len(levels))[:most]
+    cells = list(levels)
+    asked = {cells[z]: levels[cells[z]] for z in chosen.tolist()}
+    assert attacker.too_close(asked) == []
+    bare = [r | {"value": "" if r["status"] == "u" else r["value"]} for r in office if r["region"]]
+    assert PublicAttacker(bare, axes).too_close(asked) != [], "without secondary suppressions it would succeed"
+    return times
+
+
+def test_three_commands_lead_from_records_to_a_workbook_that_withstands_linear_programs(tmp_path: Path) -> None:
+    walk_and_attack(tmp_path, 500, 5, 60)
+
+
+@pytest.mark.slow  # minutes of linear programs on a table of 8,465 cells
+def test_the_public_workbook_of_all_firms_withstands_linear_programs(tmp_path: Path) -> None:
+    walk_and_attack(tmp_path, 20_000, 120, 150)
+
+
 def test_the_firms_are_the_same_every_time(tmp_path: Path) -> None:
     make = runpy.run_path(str(EXAMPLES / "firms" / "make_firms.py"))["write_firms"]
     first, second = ((tmp_path / name) for name in ("one", "two"))
@@ -127,3 +150,36 @@ def test_the_firms_are_the_same_every_time(tmp_path: Path) -> None:
     for name in ("firms.csv", "region.hrc", "activity.hrc"):
         assert (first / name).read_bytes() == (second / name).read_bytes()
     assert len(list(csv.DictReader((first / "firms.csv").open(encoding="utf-8")))) == 200
+
+
+def test_linked_tables_of_firms_are_safe_together_and_not_alone(tmp_path: Path) -> None:
+    walk = runpy.run_path(str(EXAMPLES / "firms" / "linked.py"))
+    planned = plan([one.member for one in read_tables(walk["tabulated"](tmp_path, 400))])
+    assert [len(cluster.members) for cluster in planned.clusters] == [3]
+    linked = planned.clusters[0].linked
+    groups = [where[len(where) - part.groups :] for where, part in zip(linked.position, linked.members, strict=True)]
+    assert set(np.concatenate(groups)) == set(range(len(linked.table) - linked.table.groups, len(linked.table)))
+    assert all(len(of_one) for of_one in groups)
+    alone = [safe_by_boxes(member.table) for member in planned.members]
+    assert audit(linked.table, linked.together(alone), whole="no", intervals=False).unsafe
+    together = safe_by_boxes(linked.table)
+    verdict = audit(linked.table, linked.together(linked.apart(together)), whole="no", intervals=False)
+    assert verdict.safe
+    assert verdict.audited == len(linked.table.sensitive)
+
+
+def safe_by_boxes(table: Table) -> np.ndarray:
+    """A pattern of a table that is safe on its own, without a bound on its cost."""
+    found = hypercube(table, Context())
+    suppressed, verdict, _ = make_safe(table, found.suppressed, Context(), found.proof)
+    assert verdict.safe
+    return suppressed
+
+
+def test_the_walk_through_linked_tables_ends_in_safe_patterns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walk = runpy.run_path(str(EXAMPLES / "firms" / "linked.py"))
+    assert walk["main"](tmp_path, 40, ["--method", "incremental", "--seed", "1"])["together"] == 0
+    assert "together" in capsys.readouterr().out
+    assert {path.stem for path in (tmp_path / "together").iterdir()} == set(walk["TABLES"])

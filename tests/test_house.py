@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gpuga
-from tests.rooms import EXCEPTIONS, PAGE, ROOMS, ROOT, Room, arrows, draw, imported, modules, room_of
+from tests.rooms import EXCEPTIONS, PAGE, ROOMS, ROOT, Room, arrows, draw, imported, modules, room_of, syntax
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -25,7 +25,7 @@ def packages(folder: Path, name: str) -> Iterator[str]:
 
 
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -85,6 +85,7 @@ def test_the_drawing_of_the_rooms_is_up_to_date() -> None:
 
 
 OWNERS = {"highspy": "lp", "cuopt": "lp", "cupy": "kernels", "cuda": "kernels", "click": "cli", "rich": "cli"}
+OWNERS |= {"dask": "cluster", "distributed": "cluster"}
 
 
 @pytest.mark.parametrize(("library", "owner"), OWNERS.items(), ids=str)
@@ -102,7 +103,7 @@ def test_what_belongs_together_is_passed_together() -> None:
 
 def parameters(path: Path) -> Iterator[int]:
     """How many parameters each function of a file has, itself and what is passed on as a whole left out."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax(path)):
         if isinstance(node, ast.FunctionDef):
             named = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             yield sum(one.arg not in ("self", "cls") for one in named)

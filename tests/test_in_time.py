@@ -24,7 +24,7 @@ from gpuga.evolution import ordering_ga as ordering_ga_module
 from gpuga.evolution.deap_toolbox import Bits
 from gpuga.evolution.engine import begin, evolve, new_toolbox
 from gpuga.evolution.ordering_ga import ordering_ga
-from gpuga.evolution.orderings import evaluator_of
+from gpuga.evolution.orderings import Wanted, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.methods import METHODS, find_method
 from gpuga.parameters import OrderingGaParameters, StopParameters
@@ -76,7 +76,7 @@ def some_tables() -> list[Table]:
     rng = np.random.default_rng(11)
     return [
         random_table(rng, (5, 5), sensitive=0.2),
-        random_table(rng, (3, 3, 3), sensitive=0.2),
+        random_table(rng, (3, 3, 2), sensitive=0.2),
         linked_table(rng, sensitive=0.2),
     ]
 
@@ -262,7 +262,7 @@ def test_a_first_population_of_orderings_is_as_large_as_the_time_allows(
             clock.interrupt()
         return [1] * len(orderings)
 
-    evaluator = evaluator_of(table, "one-p", Context())
+    evaluator = evaluator_of(table, Wanted("one-p"), Context())
     monkeypatch.setattr(evaluator, "costs", costs)
     monkeypatch.setattr(ordering_ga_module, "evaluator_of", lambda *_: evaluator)
     found = ordering_ga(table, Context(clock=clock), OrderingGaParameters(variant="one-p"))

@@ -68,3 +68,26 @@ def test_a_population_may_take_half_of_it(monkeypatch: pytest.MonkeyPatch) -> No
     memory.check_population(table, 10)
     with pytest.raises(InputError, match=r"--population: 11 is more than .* at most about 10"):
         memory.check_population(table, 11)
+
+
+def test_a_plan_grows_with_cells_and_dimensions_and_leaves_room_for_a_population(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small = memory.memory_plan(rows=1000, size=20_000, cells=1000, dimensions=2, sensitive=10)
+    wide = memory.memory_plan(rows=1000, size=20_000, cells=1000, dimensions=4, sensitive=10)
+    large = memory.memory_plan(rows=10**6, size=2 * 10**7, cells=10**6, dimensions=2, sensitive=10)
+    assert small.reading == wide.reading
+    assert small.peak < wide.peak < large.peak
+    assert large.table == 1000 * small.table
+    monkeypatch.setattr(
+        memory, "available", lambda: memory.PROGRAM + small.reading + small.table + 20 * small.individual
+    )
+    assert small.population == 10
+    monkeypatch.setattr(memory, "available", lambda: 0)
+    assert small.population == 0
+
+
+def test_a_plan_is_not_far_below_what_a_table_takes() -> None:
+    """A table of a million cells took 576 MB with its audit."""
+    plan = memory.memory_plan(rows=0, size=0, cells=10**6, dimensions=3, sensitive=20_000)
+    assert 0.9 * 576 < plan.peak / 2**20 < 1.5 * 576

@@ -72,8 +72,11 @@ def test_parameters_of_another_method_or_given_twice_are_refused() -> None:
 
 def test_the_summary_records_what_was_used_defaults_included() -> None:
     found = gpuga.protect(herrington(8, 8, 0.08, 1), "pbp", options={"population": 3})
-    assert summary(found)["parameters"] == {"population": 3}
-    assert summary(gpuga.protect(herrington(8, 8, 0.08, 1), "pbp"))["parameters"] == {"population": 20}
+    assert summary(found)["parameters"] == {"population": 3, "as_published": False}
+    assert summary(gpuga.protect(herrington(8, 8, 0.08, 1), "pbp"))["parameters"] == {
+        "population": 20,
+        "as_published": False,
+    }
     used = CircuitsParameters(log="log", checkpoint="folder", without=("prover",)).values()
     assert {"population", "generations", "patience", "without"} <= set(used)
     assert not {"log", "checkpoint", "resume"} & set(used), "where files lie is no part of how a pattern was found"
@@ -130,7 +133,7 @@ def test_the_tables_in_the_documentation_are_up_to_date() -> None:
 
 
 def test_methods_without_parameters_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(InputError, match="is not an option of castro, which has no options of its own"):
-        find_method("castro").checked({"population": 3})
-    assert run(["methods", "castro"]) == 0
+    with pytest.raises(InputError, match="is not an option of shortest-path, which has no options of its own"):
+        find_method("shortest-path").checked({"population": 3})
+    assert run(["methods", "shortest-path"]) == 0
     assert "no options of its own" in capsys.readouterr().out

@@ -23,7 +23,7 @@ from gpuga.errors import InputError
 from gpuga.files.read import read_source, write_table
 from gpuga.proof_file import Attacked, table_digest
 from gpuga.safety.audit import Audit, audit
-from gpuga.table.builders import link
+from gpuga.table.links import link
 from gpuga.table.table import Table
 from tests.support.proofs import Case, case, sealed, unsealed
 from tests.support.small_tables import random_pattern, random_table
@@ -86,7 +86,7 @@ def test_the_checker_reads_hierarchies_as_the_program_does(tmp_path: Path) -> No
     tree = written(tmp_path, REGIONS, "region.hrc")
     path = written(tmp_path, TURNOVER)
     table = read_source(path, hierarchies={"region": tree}).table
-    read = verify.read_table(str(path), verify.Reading(hierarchies={"region": str(tree)}))
+    read = verify.read_table(str(path), verify.Reading(hierarchies={"region": [str(tree)]}))
     assert read.digest() == table_digest(table)
     assert len(read.value) == 15
 
@@ -446,3 +446,23 @@ def test_the_checker_alone_in_a_folder_gives_the_same_verdicts(tmp_path: Path) -
             command = [sys.executable, "-I", "verify.py", *made.files, *options]
             alone = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             assert alone.returncode == verify.main([*made.files, *options]) == run(["verify", *made.files, *options])
+
+
+def test_a_proof_of_a_table_with_two_hierarchies_on_one_axis_is_accepted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trees = {"p.hrc": "North\n@a\n@b\nSouth\n@c\n@d\n", "z.hrc": "coast\n@a\n@c\ninland\n@b\n@d\n"}
+    for name, text in trees.items():
+        (tmp_path / name).write_text(text)
+    rows = [f"{region},{kind},{7 + 3 * at + 11 * k},{'u' if (at + k) % 3 == 0 else 's'}"
+            for at, region in enumerate("abcd") for k, kind in enumerate("xy")]  # fmt: skip
+    table, pattern, proof = (str(tmp_path / name) for name in ("t.csv", "pattern.csv", "proof.gz"))
+    Path(table).write_text("\n".join(["region,kind,value,status", *rows]) + "\n")
+    options = [word for name in trees for word in ("--hierarchy", f"region={tmp_path / name}")]
+    common = ["--method", "hypercube", "--whole", "no", "--quiet"]
+    assert run(["protect", table, *options, "--out", pattern, "--proof", proof, *common]) == 0
+    assert verify.main([table, pattern, proof, *options]) == 0
+    assert run(["verify", table, pattern, proof, *options]) == 0
+    assert run(["audit", table, pattern, *options]) == 0
+    assert verify.main([table, pattern, proof, *options[:2]]) != 0  # the proof is of another table
+    capsys.readouterr()

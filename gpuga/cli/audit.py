@@ -10,6 +10,7 @@ from gpuga.cli.options import (
     attacker_options,
     files_read,
     json_option,
+    notes_on_stderr,
     progress_option,
     protect_secondary_option,
     quiet_option,
@@ -20,10 +21,11 @@ from gpuga.cli.options import (
 
 if TYPE_CHECKING:
     from gpuga import Audit
-    from gpuga.context import Clock
+    from gpuga.context import Clock, Context
     from gpuga.files.read import Source
     from gpuga.table.attacker_model import AttackerOptions, SafetyOptions
     from gpuga.table.table import Mask
+    from gpuga.table.witnesses import Witnesses
 
 
 @click.command()
@@ -32,6 +34,16 @@ if TYPE_CHECKING:
 @seconds_option
 @attacker_options
 @protect_secondary_option
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of processes that solve the attacker's programs of a large table, at most one per processor.  "
+    "[default: this process]",
+)
+@click.option(
+    "--cluster", metavar="ADDRESS|FILE|local", help="Dask cluster whose workers solve the attacker's programs."
+)
 @click.option("--show", is_flag=True, help="Print the interval that an attacker can compute for each suppressed cell.")
 @json_option
 @progress_option
@@ -45,21 +57,29 @@ def audit(
     show: bool,
     json_path: str | None,
     quiet: bool,
+    **where: Any,
 ) -> int:
     """Check whether PATTERN protects every sensitive cell of TABLE.
 
     The exit code is 0 if the pattern is safe and 1 if it is not; cells that are undecided at the time limit count as
     not safe. PATTERN is a file written by gpuga protect, or any CSV file with the dimensions (or an index) and a
-    column suppression; cells that it does not list are published.
+    column suppression; cells that it does not list are published. Of a .toml file of linked tables, PATTERN is the
+    folder of their patterns, which are audited together.
     """
+    from gpuga.cli.linked import Written, audit_linked, refuse_for_linked
     from gpuga.cli.places import check_places
     from gpuga.cli.report import audit_content, heading, write_json
     from gpuga.context import Clock
+    from gpuga.files.tables import is_plan
 
-    check_places(files_read(reading) | {"PATTERN": pattern}, {"--json": json_path})
     clock = Clock(seconds)  # reading counts
     asked: SafetyOptions = {**attacker, "protect_secondary": protect_secondary}
-    source, _, verdict = judged(reading, pattern, clock, asked, intervals=show or json_path is not None, quiet=quiet)
+    if is_plan(reading["table"]):
+        refuse_for_linked(reading, {"--show": show} | {f"--{name}": given for name, given in where.items()})
+        return audit_linked(reading["table"], pattern, asked, clock, Written(pattern, json_path, quiet))
+    check_places(files_read(reading) | {"PATTERN": pattern}, {"--json": json_path})
+    shown = show or json_path is not None
+    source, _, verdict = judged(reading, pattern, clock, asked, intervals=shown, quiet=quiet, helpers=Helpers(**where))
     if json_path:
         write_json(json_path, audit_content(verdict))
     if not quiet:
@@ -76,6 +96,16 @@ class Judged(NamedTuple):
     verdict: Audit
 
 
+class Helpers(NamedTuple):
+    """Who else solves the attacker's programs: so many processes of this machine, or the workers of a cluster."""
+
+    workers: int | None = None
+    cluster: str | None = None
+
+
+NOBODY = Helpers()
+
+
 def judged(
     reading: dict[str, Any],
     pattern: str,
@@ -85,6 +115,7 @@ def judged(
     intervals: bool,
     quiet: bool,
     proofs: bool = False,
+    helpers: Helpers = NOBODY,
 ) -> Judged:
     """Read a table and a pattern, and audit it."""
     import gpuga
@@ -96,8 +127,31 @@ def judged(
     suppressed = read_pattern(source, pattern)
     with progress_on_terminal(quiet, clock) as progress:
         context = Context(clock=clock, progress=progress)
-        verdict = gpuga.audit(source.table, suppressed, intervals=intervals, proofs=proofs, context=context, **asked)
+        proof = _proposed(source, suppressed, asked, helpers, context)
+        verdict = gpuga.audit(
+            source.table,
+            suppressed,
+            intervals=intervals,
+            proofs=proofs,
+            proof=proof,
+            context=context,
+            **asked,
+        )
     return Judged(source, suppressed, verdict)
+
+
+def _proposed(
+    source: Source, suppressed: Mask, asked: SafetyOptions, helpers: Helpers, context: Context
+) -> Witnesses | None:
+    """What workers found, where some are asked for; the audit checks it before it counts."""
+    if helpers.workers is None and helpers.cluster is None:
+        return None
+    from gpuga.cluster.attackers import proposed_witnesses
+    from gpuga.cluster.workers import cores, find_workers
+
+    source.table.check_pattern(suppressed)
+    with notes_on_stderr(), find_workers(helpers.cluster, helpers.workers or cores()) as workers:
+        return proposed_witnesses(source.table, suppressed, asked, workers, context)
 
 
 def _verdict(source: Source, verdict: Audit) -> list[str]:

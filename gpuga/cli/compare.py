@@ -11,6 +11,7 @@ from gpuga.cli.options import (
     device_option,
     files_read,
     json_option,
+    progress_option,
     quiet_option,
     read_options,
     seed_option,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @device_option
 @attacker_options
 @json_option
+@progress_option
 @quiet_option
 def compare(
     reading: dict[str, Any],

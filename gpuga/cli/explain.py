@@ -10,6 +10,7 @@ from gpuga.cli.options import (
     attacker_options,
     files_read,
     json_option,
+    progress_option,
     protect_secondary_option,
     seconds_option,
     table_options,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @attacker_options
 @protect_secondary_option
 @json_option
+@progress_option
 def explain(
     reading: dict[str, Any],
     pattern: str,
@@ -81,13 +83,16 @@ def _judged(reading: dict[str, Any], pattern: str, clock: Clock, asked: SafetyOp
     """The pattern with its verdict, its intervals and the needs of its costliest secondary suppressions."""
     from gpuga import __version__
     from gpuga.cli.audit import judged
-    from gpuga.cli.progress import progress_on_terminal
+    from gpuga.cli.progress import progress_on_terminal, ready_to_compile
     from gpuga.context import Context
+    from gpuga.files.rules import rules_of
     from gpuga.report.data import Judged
     from gpuga.report.names import Names
     from gpuga.report.reasons import needs
 
+    ready_to_compile(quiet=False)
     source, suppressed, verdict = judged(reading, pattern, clock, asked, intervals=True, quiet=False)
     with progress_on_terminal(False, clock) as progress:
         found = needs(source.table, suppressed, most, Context(clock=clock, progress=progress), **asked)
-    return Judged(source.table, suppressed, verdict, Names.of(source), __version__, needs=found)
+    names = Names.of(source)
+    return Judged(source.table, suppressed, verdict, names, __version__, needs=found, rules=rules_of(source))

@@ -120,7 +120,8 @@ def cell_content(judged: Judged, cell: int, clock: Clock, asked: SafetyOptions) 
             content |= {"safe": one.safe, "min": number(one.min), "max": number(one.max)}
     if kind == "primary":
         levels = {name: shown(int(level[cell]), table.scale) for name, level in vars(table.levels).items()}
-        return content | {"levels": levels}
+        rule = {"rule": judged.rules[cell]} if cell in judged.rules else {}
+        return content | {"levels": levels} | rule
     if kind == "secondary":
         need = needed_by(table, judged.suppressed, cell, Context(clock=clock), **asked)
         content |= {name: said for name, said in _need_content(judged, need).items() if name != "cell"}
@@ -152,6 +153,8 @@ def cell_lines(content: dict[str, Any]) -> list[str]:
     lines = [f"{content['cell']}: {content['kind']}, value {content['value']}"]
     if "safe" in content:
         lines.append(f"  interval {_end(content['min'])} .. {_end(content['max'])}")
+    if "rule" in content:
+        lines.append(f"  sensitive by {printable(content['rule'])}")
     if "levels" in content:
         levels = ", ".join(f"{name} {level}" for name, level in content["levels"].items())
         lines.append(f"  levels: {levels}; {'protected' if content.get('safe') else 'not protected'}")

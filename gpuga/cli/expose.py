@@ -22,13 +22,17 @@ def expose(**asked: Any) -> None:
     table, from 0.
     """
     import gpuga
+    from gpuga.cli.progress import progress_on_terminal, ready_to_compile
     from gpuga.cli.report import exposure_content
     from gpuga.context import Context
     from gpuga.report.names import Names
 
     question = Question(**asked)
     source, clock = question.begin()
-    content = exposure_content(gpuga.exposure(source.table, context=Context(clock=clock), **question.attacker))
+    ready_to_compile(question.quiet)
+    with progress_on_terminal(question.quiet, clock) as progress:
+        context = Context(clock=clock, progress=progress)
+        content = exposure_content(gpuga.exposure(source.table, context=context, **question.attacker))
     late = ["time limit reached: undecided cells count as exposed"] if clock.expired() else []
     names = Names.of(source)
     sets = [f"{kind.replace('_', ' ')}: {len(cells)}{_shortened(cells, names)}" for kind, cells in content.items()]

@@ -30,6 +30,17 @@ _common = (
 )
 
 
+def _hierarchical(dimensions: int) -> Callable[[Command], Command]:
+    return click.option(
+        "--hierarchical",
+        type=click.IntRange(0, dimensions),
+        metavar="N",
+        default=0,
+        show_default=True,
+        help="Number of the hierarchical dimension, 0 for none.",
+    )
+
+
 def common(command: Command) -> Command:
     """The options that every generator takes."""
     return added(command, _common)
@@ -43,15 +54,19 @@ def generate() -> None:
 @generate.command()
 @_rows
 @_cols
+@click.option(
+    "--sensitive", metavar="SHARE", help="Share of sensitive cells.  [default: as worded in the paper, about 0.8%]"
+)
 @common
-def class1(rows: int, cols: int, seed: int, out: str, quiet: bool) -> None:
+def class1(rows: int, cols: int, sensitive: str | None, seed: int, out: str, quiet: bool) -> None:
     """Counts from 0 to 499.
 
     Counts of 1 to 4 are sensitive. Numbers of rows and columns do not include the totals.
     """
     from gpuga.table import generate as tables
 
-    _write(tables.class1(rows, cols, seed), out, quiet)
+    share = None if sensitive is None else fraction(sensitive, "--sensitive")
+    _write(tables.class1(rows, cols, seed, share), out, quiet)
 
 
 @generate.command()
@@ -88,8 +103,11 @@ def herrington(rows: int, cols: int, sensitive: str, seed: int, out: str, quiet:
 @_cols
 @_sensitive
 @_zeros
+@_hierarchical(2)
 @common
-def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: str, quiet: bool) -> None:
+def smith2d(
+    rows: int, cols: int, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool
+) -> None:
     """Sums of contributions, as in Smith and others 2012.
 
     Numbers of contributors are drawn from a Poisson distribution. Numbers of rows and columns include the totals.
@@ -97,21 +115,14 @@ def smith2d(rows: int, cols: int, sensitive: str, zeros: str, seed: int, out: st
     from gpuga.table import generate as tables
 
     shares = fraction(sensitive, "--sensitive"), fraction(zeros, "--zeros")
-    _write(tables.smith2d(rows, cols, *shares, seed), out, quiet)
+    _write(tables.smith2d(rows, cols, *shares, seed, hierarchical), out, quiet)
 
 
 @generate.command()
 @click.option("--shape", required=True, metavar="AxBxC", help="Sizes of the dimensions, such as 100x21x24.")
 @_sensitive
 @_zeros
-@click.option(
-    "--hierarchical",
-    type=click.IntRange(0, 3),
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Number of the hierarchical dimension, 0 for none.",
-)
+@_hierarchical(3)
 @common
 def smith3d(shape: str, sensitive: str, zeros: str, hierarchical: int, seed: int, out: str, quiet: bool) -> None:
     """As smith2d, in three dimensions, one possibly hierarchical.

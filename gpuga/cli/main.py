@@ -22,13 +22,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "publish": ("gpuga.cli.publish:publish", "Write the table for publication, without suppressed values."),
     "explain": ("gpuga.cli.explain:explain", "Explain why cells are suppressed, and where protection is tightest."),
     "report": ("gpuga.cli.report_page:report", "Write a report to look at, as one HTML file."),
+    "plan": ("gpuga.cli.plan:plan", "Find which of several tables must be protected together."),
     "bound": ("gpuga.cli.bound:bound", "Compute a proven lower bound on the cost of any safe pattern."),
     "expose": ("gpuga.cli.expose:expose", "List the sensitive cells that need secondary suppressions."),
     "compare": ("gpuga.cli.compare:compare", "Compare several methods on one table."),
     "generate": ("gpuga.cli.generate:generate", "Generate a random test table."),
+    "run": ("gpuga.cli.run:run", "Protect many tables, on this machine or on a Dask cluster."),
     "tabulate": ("gpuga.cli.tabulate:tabulate", "Tabulate microdata and mark the sensitive cells."),
     "microdata": ("gpuga.cli.microdata:microdata", "Protect microdata by local suppression and global recoding."),
     "methods": ("gpuga.cli.methods:methods", "List the methods, or describe one and its options."),
+    "warm-up": ("gpuga.cli.warm_up:warm_up", "Compile for this machine, so that the first run starts at once."),
     "doctor": ("gpuga.cli.doctor:doctor", "Check which back ends and solvers work on this machine."),
 }
 

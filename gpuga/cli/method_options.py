@@ -62,9 +62,14 @@ def _help(taken: dict[str, Parameter]) -> str:
         said = " ".join(f"{', '.join(methods)}: {meaning}" for meaning, methods in meanings.items())
     if "" in taken:
         return said
-    defaults = _grouped(taken, lambda one: one.usual if one.unset or one.default not in (None, False) else "")
+    defaults = _grouped(taken, _usual)
     listed = [f"{', '.join(methods)}{f': {usual}' if usual else ''}" for usual, methods in defaults.items()]
     return f"{said}  [{'; '.join(listed)}]"
+
+
+def _usual(one: Parameter) -> str:
+    """The default, where it says something: a file that is not written and a flag that is not set need no word."""
+    return one.usual if one.unset or not (one.default is None or one.default is False) else ""
 
 
 def _grouped(taken: dict[str, Parameter], key: Callable[[Parameter], str]) -> dict[str, list[str]]:

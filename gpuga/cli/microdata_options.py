@@ -1,4 +1,4 @@
-"""Parse the options of `gpuga microdata protect` and `gpuga tabulate`: thresholds, keys, options by field."""
+"""Parse the options of `gpuga microdata` and `gpuga tabulate`: thresholds, keys, options by field."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from gpuga.cli.options import pair_of
+from gpuga.cli.options import files_by_dimension, pair_of
 from gpuga.errors import InputError, printable
 from gpuga.files.notation import Written
 from gpuga.microdata.contributions import Layout
 from gpuga.microdata.primary_rules import Zeros, parse_rule
 from gpuga.microdata.protect import MicrodataParameters
+from gpuga.microdata.risk import RiskParameters
 
 T = TypeVar("T")
 
@@ -94,8 +95,20 @@ def protect_parameters(**given: Any) -> MicrodataParameters:
         recode=by_field(given.pop("recode"), "--recode", as_written),
         suppress_cost=by_field(given.pop("suppress_cost"), "--suppress-cost", parse_cost),
         recode_cost=by_field(given.pop("recode_cost"), "--recode-cost", parse_costs),
+        suppress_cost_column=by_field(given.pop("suppress_cost_column"), "--suppress-cost-column", as_written),
         caps=by_field(given.pop("cap"), "--cap", parse_whole),
         exact=not given.pop("greedy"),
+        written=Written(**given.pop("written")),
+        **given,
+    )
+
+
+def risk_parameters(**given: Any) -> RiskParameters:
+    """What `gpuga microdata risk` was asked for."""
+    return RiskParameters(
+        fields=parse_names(given.pop("fields"), "--fields"),
+        threshold=parse_threshold(given.pop("threshold")),
+        keys=tuple(parse_key(key) for key in given.pop("keys")),
         written=Written(**given.pop("written")),
         **given,
     )
@@ -105,7 +118,7 @@ def tabulate_arguments(**given: Any) -> dict[str, Any]:
     """The arguments of `tabulate` that `gpuga tabulate` was asked for; what is left over names columns."""
     return {
         "rules": [parse_rule(rule) for rule in given.pop("rules")],
-        "hierarchies": by_field(given.pop("hierarchy"), "--hierarchy", as_written),
+        "hierarchies": files_by_dimension(given.pop("hierarchy")),
         "zeros": Zeros(given.pop("zeros"), _amount(given.pop("zero_level"), "--zero-level")),
         "singletons": not given.pop("no_singletons"),
         "total": given.pop("total"),

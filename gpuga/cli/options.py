@@ -31,7 +31,10 @@ _TABLE = (
         "[default: the weights in the file, else value]",
     ),
     click.option(
-        "--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension; may be repeated."
+        "--hierarchy",
+        multiple=True,
+        metavar="DIM=FILE.hrc",
+        help="Hierarchy of a dimension; may be repeated, also for the same dimension.",
     ),
     click.option(
         "--total",
@@ -69,18 +72,18 @@ _RECORDS = (
 )
 
 _WRITTEN = (
-    click.option("--decimal", metavar="SIGN", help="Decimal sign: point or comma.  [default: as found]"),
+    click.option("--decimal", metavar="SIGN", help="Decimal separator: point or comma.  [default: as found]"),
     click.option(
         "--thousands",
         metavar="SIGN",
-        help="Sign between thousands: space, point, comma, apostrophe or none.  [default: as found]",
+        help="Thousands separator: space, point, comma, apostrophe or none.  [default: as found]",
     ),
     click.option("--encoding", metavar="NAME", help="Encoding of text files, such as cp1252.  [default: as found]"),
     click.option(
         "--separator",
         "--delimiter",
         metavar="SIGN",
-        help="Sign between the columns of text files.  [default: as found]",
+        help="Column separator of text files.  [default: as found]",
     ),
     click.option("--sheet", metavar="NAME", help="Sheet of a workbook.  [default: its only one]"),
 )
@@ -131,7 +134,7 @@ def read_options(
         raise InputError("names more than one code for all dimensions: write DIM=CODE", field="--total")
     chances = [pair_of(text, "--coincidence", "DIM=CODE") for text in coincidence]
     said = {
-        "hierarchies": _by_dimension(hierarchy, "--hierarchy", "DIM=FILE.hrc"),
+        "hierarchies": files_by_dimension(hierarchy),
         "total": plain[0] if plain else "Total",
         "totals": _by_dimension([text for text in total if "=" in text], "--total", "DIM=CODE"),
         "dimensions": dimension,
@@ -194,6 +197,18 @@ def notes_on_stderr() -> Iterator[None]:
 def _say_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     word = "WARNING" if issubclass(category, Alarm) else "note"
     click.echo(f"gpuga: {word}: {printable(message, 300)}", err=True)
+
+
+def files_by_dimension(texts: Sequence[str]) -> dict[str, list[str]]:
+    """The files of hierarchies by dimension; of one dimension there may be several."""
+    files: dict[str, list[str]] = {}
+    for text in texts:
+        dimension, file = pair_of(text, "--hierarchy", "DIM=FILE.hrc")
+        if file in files.setdefault(dimension, []):
+            what = f"names the same file twice for dimension {printable(dimension)!r}"
+            raise InputError(what, path=file, field="--hierarchy")
+        files[dimension].append(file)
+    return files
 
 
 def _by_dimension(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
@@ -272,7 +287,10 @@ seed_option = click.option(
 
 
 device_option = click.option(
-    "--device", type=click.IntRange(min=0), metavar="N", help="CUDA device to use, by number; implies --backend cuda."
+    "--device",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="CUDA device to use, by number, from 0; implies the back end cuda.",
 )
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Also say why the back end was chosen.")
 

@@ -155,7 +155,13 @@ def _bar(clock: Clock | None) -> Iterator[Bar]:
 
 @contextmanager
 def ending_on_interrupt(clock: Clock, best: str = "the best safe pattern so far") -> Iterator[None]:
-    """The first Ctrl-C asks for the best so far, the second one aborts."""
+    """The first Ctrl-C asks for the best so far, the second one aborts.
+
+    Outside the main thread, as at a worker of a cluster, no signals arrive.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def stop(signum: int, frame: FrameType | None) -> None:
         if clock.interrupted:

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 @click.command()
 @table_options
 @click.option(
-    "--out", required=True, type=click.Path(), metavar="PATTERN", help="Output file for the pattern: .csv or .parquet."
+    "--out",
+    required=True,
+    type=click.Path(),
+    metavar="PATTERN",
+    help="Output file for the pattern: .csv, .xlsx or .parquet. Of linked tables a folder, for one pattern each.",
 )
 @click.option(
     "--method", metavar="NAME", default=DEFAULT, show_default=True, help="Suppression method; gpuga methods lists them."
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "cuopt", "highs"]),
     default="auto",
     show_default=True,
-    help="Solver for linear programs.",
+    help="Solver for linear programs; auto is highs: cuopt must be named.",
 )
 @seconds_option
 @seed_option
@@ -55,6 +59,11 @@ if TYPE_CHECKING:
 @protect_secondary_option
 @start_option
 @wish_options
+@click.option(
+    "--one-by-one",
+    is_flag=True,
+    help="With TABLES.toml: apply the method to single tables in turn, then audit and repair them together.",
+)
 @click.option("--proof", type=click.Path(), metavar="FILE", help="Write a proof of safety, which gpuga verify checks.")
 @json_option
 @progress_option
@@ -78,24 +87,35 @@ def protect(
     suppressed values left blank and a column suppression (for .jj: index,suppression). Every pattern is audited in
     exact arithmetic before it is written. Brackets list the methods that take an option, with their defaults; gpuga
     methods NAME describes one method.
+
+    TABLE may also be a .toml file of linked tables (gpuga plan): they are protected together, and --out is a folder.
     """
     import gpuga
     from gpuga.cli.further import further_files, further_lines
+    from gpuga.cli.linked import Written, protect_linked, refuse_for_linked
     from gpuga.cli.losses import loss_content, loss_lines
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
     from gpuga.cli.report import heading, json_text, protection_lines, summary
     from gpuga.context import Clock
-    from gpuga.errors import GpugaError, printable
+    from gpuga.errors import GpugaError, InputError, printable
     from gpuga.files.atomic import write_together
     from gpuga.files.pattern import check_kind, pattern_content
+    from gpuga.files.tables import is_plan
     from gpuga.methods import find_method
     from gpuga.protect import chosen_parameters
     from gpuga.report.losses import losses_of
     from gpuga.report.names import Names
 
-    wishes, attacker = Wishes.of(given), given["attacker"]
+    wishes, attacker, one_by_one = Wishes.of(given), given["attacker"], given.pop("one_by_one")
     arguments = _arguments(given)
+    if is_plan(reading["table"]):
+        further = {"--start": start, "--proof": proof, "--like": wishes.like, "--front": wishes.front}
+        refuse_for_linked(reading, further, arguments)
+        asked = arguments | {"one_by_one": one_by_one, "keep": wishes.keep, "keep_totals": wishes.keep_totals}
+        return protect_linked(reading["table"], asked, Clock(seconds), Written(out, json_path, quiet))
+    if one_by_one:
+        raise InputError("is for linked tables, which a .toml file names", field="--one-by-one")
     arguments["options"] |= wishes.options()
     parameters, _ = chosen_parameters(find_method(arguments["method"]), arguments["options"], start=start)
     files = parameters.values(["file"])

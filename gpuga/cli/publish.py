@@ -37,7 +37,8 @@ _SHOWN = (
     click.option(
         "--primary-code",
         type=click.Choice(["C", "A", "O", "T", "G", "M"]),
-        help="With --sdmx: CONF_STATUS of primaries; A few contributors, O, T, G or M dominance.  [default: C]",
+        help="With --sdmx: CONF_STATUS of all primaries. C: no reason given, A: too few contributors; O, T, G, M: "
+        "dominance.  [default: by the column rule of TABLE, else C]",
     ),
     click.option(
         "--single-code", is_flag=True, help="With --sdmx: do not tell secondary suppressions (D) from primary ones."
@@ -72,8 +73,9 @@ def publish(
 
     PATTERN is audited first; if it is not safe, nothing is written (exit code 1). In CSV files, labels that a
     spreadsheet would take for formulas are prefixed with an apostrophe. With --intervals, columns low and high give
-    what readers can compute, rounded outwards (blank: no limit). With --sdmx, secondary suppressions are marked D:
-    readers who can tell them from primary ones know more, so use it for data exchange, or with --single-code.
+    what readers can compute, rounded outwards (blank: no limit). With --sdmx, secondary suppressions are marked D and
+    primary ones by the rule that tabulate found, where TABLE has it: readers who can tell them apart, or know the rule,
+    know more, so use it for data exchange, or with --single-code.
     """
     from gpuga.cli.audit import judged
     from gpuga.cli.places import check_places
@@ -81,9 +83,11 @@ def publish(
     from gpuga.errors import GpugaError, printable
     from gpuga.files.atomic import write_whole
     from gpuga.files.public import check_public, public_content
+    from gpuga.files.rules import rule_code, rules_of
 
     intervals = shown.pop("intervals")
     wanted = _wanted(**shown)
+    by_rule = shown["sdmx"] and shown["primary_code"] is None and not shown["single_code"]
     check_public(out, wanted.flag)
     check_places(files_read(reading) | {"PATTERN": pattern}, {"--out": out})
     clock = Clock(seconds)  # reading counts
@@ -96,6 +100,8 @@ def publish(
         raise GpugaError(f"{printable(pattern, 300)} is not safe, and nothing was written: {many}")
     if intervals:
         wanted = replace(wanted, intervals=_exact_intervals(source.table, suppressed, attacker, clock))
+    if by_rule:
+        wanted = replace(wanted, codes={cell: rule_code(rule) for cell, rule in rules_of(source).items()})
     with notes_on_stderr():
         write_whole(out, public_content(source, suppressed, out, wanted))
     if not quiet:

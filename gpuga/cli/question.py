@@ -13,6 +13,7 @@ from gpuga.cli.options import (
     attacker_options,
     files_read,
     json_option,
+    progress_option,
     quiet_option,
     read_options,
     seconds_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def question_options(command: Command) -> Command:
     """The options of a question, by the names of its fields."""
-    return added(command, (table_options, seconds_option, attacker_options, json_option, quiet_option))
+    return added(command, (table_options, seconds_option, attacker_options, json_option, progress_option, quiet_option))
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,7 @@ def _judged(
     from gpuga.cli.audit import judged
     from gpuga.cli.progress import progress_on_terminal
     from gpuga.context import Context
+    from gpuga.files.rules import rules_of
     from gpuga.report.curve import read_log
     from gpuga.report.data import MOST_NEEDS, Judged
     from gpuga.report.names import Names
@@ -121,7 +122,8 @@ def _judged(
         reasons = needs(source.table, suppressed, MOST_NEEDS, context, **asked)
     made = {} if page["summary"] is None else _summary(Path(page["summary"]), found)
     curve = [] if page["log"] is None else read_log(Path(page["log"]))
-    return replace(found, needs=reasons, made=made, curve=curve, origin=_origin(reading["table"], pattern))
+    origin = _origin(reading["table"], pattern)
+    return replace(found, needs=reasons, made=made, curve=curve, origin=origin, rules=rules_of(source))
 
 
 def _summary(path: Path, found: Judged) -> dict[str, Any]:

@@ -15,10 +15,15 @@ from gpuga.cli.options import json_option, notes_on_stderr, progress_option, qui
 @click.option("--value", required=True, metavar="COLUMN", help="Column to sum.")
 @click.option(
     "--rule", "rules", multiple=True, required=True, metavar="RULE",
-    help="Rule for sensitive cells; may be repeated: frequency:m[,range%], nk:n,k, p:p, pq:p,q.",
+    help="Rule for sensitive cells; may be repeated. frequency:M (fewer than M contributors; frequency:M,R: levels of "
+    "R percent, else 15), nk:N,K (the N largest have more than K percent), p:P (the largest can be estimated to within "
+    "P percent) or pq:P,Q (the same with prior knowledge to within Q percent).",
 )  # fmt: skip
 @click.option("--out", required=True, type=click.Path(), metavar="TABLE", help="Output file: .csv, .parquet or .jj.")
-@click.option("--hierarchy", multiple=True, metavar="DIM=FILE.hrc", help="Hierarchy of a dimension; may be repeated.")
+@click.option(
+    "--hierarchy", multiple=True, metavar="DIM=FILE.hrc",
+    help="Hierarchy of a dimension; may be repeated, also for the same dimension.",
+)  # fmt: skip
 @click.option("--weight", metavar="COLUMN", help="Column of sampling weights.")
 @click.option("--respondent", metavar="COLUMN", help="Column of respondents, each of which is one contributor.")
 @click.option("--holding", metavar="COLUMN", help="Column of holdings, each of which is one contributor.")

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     "--whole",
     type=click.Choice(["auto", "yes", "no"]),
     default="auto",
-    help="yes: require a proof against an attacker who knows that values are whole numbers.",
+    help="yes: require a proof against an attacker who knows that values are whole numbers; else: accept any proof.",
+    show_default=True,
 )
 @click.option(
     "--level-zero",
     type=click.Choice(["exact", "ignore"]),
     default="ignore",
-    help="exact: require a proof that covers sensitive cells whose levels are all 0.",
+    help="exact: require a proof that covers sensitive cells whose levels are all 0; else: accept any proof.",
+    show_default=True,
 )
 @click.option("--protect-secondary", is_flag=True, help="Require a proof that covers secondary suppressions.")
 @quiet_option

@@ -42,6 +42,7 @@ class Judged:
     made: Mapping[str, Any] = field(default_factory=dict)
     origin: Mapping[str, str] = field(default_factory=dict)
     curve: Sequence[Mapping[str, float]] = ()
+    rules: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def losses(self) -> Losses:
@@ -99,7 +100,7 @@ def _for_the_office(judged: Judged) -> dict[str, Any]:
 
 
 def reason_texts(judged: Judged) -> dict[int, str]:
-    """Why each secondary suppression is there, in words: as it was judged, else as the proof of safety uses it."""
+    """Why each suppression is there, in words: by its rule, as it was judged, else as the proof of safety uses it."""
     verdict = judged.verdict
     helped = {} if verdict.proof is None else helped_by(judged.table, verdict.proof)
     found = {cell: f"helps to protect {_listed(judged, cells.tolist())}" for cell, cells in helped.items()}
@@ -109,7 +110,7 @@ def reason_texts(judged: Judged) -> dict[int, str]:
             found[cell] = "suppressed beforehand"
         else:
             found[cell] = f"needed by {_listed(judged, others)}" if others else "no sensitive cell needs it alone"
-    return found
+    return found | {cell: f"sensitive by {rule}" for cell, rule in judged.rules.items()}
 
 
 def _listed(judged: Judged, cells: Sequence[int]) -> str:

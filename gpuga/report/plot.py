@@ -1,11 +1,13 @@
-"""A picture of a pattern for notebooks: published, primary and secondary cells along two dimensions; no values."""
+"""Pictures for notebooks, confidential: a pattern along two dimensions, the costs of a run; no cell's value."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from gpuga.audience import CONFIDENTIAL
 from gpuga.errors import InputError, MissingExtra, printable
 from gpuga.table.table import Grid, Ints, Mask, Table
 
@@ -16,26 +18,67 @@ MOST_LABELS = 60
 """Along longer axes codes are left out: they could not be read."""
 
 
+LINES = {
+    "cost": ("seconds", "time in seconds", ("best", "lower_bound")),
+    "population": ("generation", "generation", ("worst", "mean", "best")),
+}
+"""Of each picture of a run: the column along the axis, what it is called, and the columns that are drawn."""
+
+MOST_ROWS = 80
+"""A picture of a pattern does not grow beyond so many codes along an axis."""
+
+
 def pattern_figure(table: Table, suppressed: Mask, rows: str | None = None, columns: str | None = None) -> Any:
     """A matplotlib figure of two dimensions, the first two if none are named; all others at their totals."""
-    try:
-        from matplotlib.colors import ListedColormap
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("plotting", "plots") from None
     grid, axes = _chosen(table, rows, columns)
     kinds = pattern_kinds(table, suppressed, grid, axes)
-    figure = Figure(
-        figsize=(2 + 0.22 * min(kinds.shape[1], 80), 2 + 0.22 * min(kinds.shape[0], 80)), layout="constrained"
-    )
-    plane = figure.add_subplot()
+    height, width = (2 + 0.22 * min(count, MOST_ROWS) for count in kinds.shape)
+    figure, plane = _figure(max(width, 3.4), height)
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
     plane.imshow(kinds, cmap=ListedColormap(list(COLOURS)), vmin=0, vmax=3, aspect="equal")
     for axis, dimension in ((plane.yaxis, grid.dimensions[axes[0]]), (plane.xaxis, grid.dimensions[axes[1]])):
         few = len(dimension.codes) <= MOST_LABELS
         axis.set_ticks(range(len(dimension.codes)) if few else [], _labels(dimension.codes) if few else [])
         axis.set_label_text(_label(dimension.name))
     plane.tick_params(axis="x", labelrotation=90)
+    words = ("published", "primary", "secondary")
+    keys = [Patch(facecolor=colour, label=word) for colour, word in zip(COLOURS[1:], words, strict=True)]
+    figure.legend(handles=keys, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
     return figure
+
+
+def run_figure(history: Sequence[Mapping[str, Any]], what: str) -> Any:
+    """A matplotlib figure of a run: what `LINES` has by that name, from the rows of its log."""
+    if what not in LINES:
+        known = ", ".join(("pattern", *LINES))
+        raise InputError(f"{printable(what, 20)!r} is not one of {known}", field="what")
+    along, label, names = LINES[what]
+    rows = [row for row in history if all(name in row for name in names)]
+    if not rows:
+        raise InputError("this run had no generations to draw", field="what")
+    figure, plane = _figure(6.4, 3.6)
+    for name in names:
+        style = {"where": "post", "marker": "o" if len(rows) == 1 else None}
+        plane.step([row[along] for row in rows], [row[name] for row in rows], label=name.replace("_", " "), **style)
+    plane.set_xlabel(label)
+    plane.locator_params(axis="x", integer=along == "generation")
+    plane.set_ylabel("cost")
+    plane.legend(frameon=False)
+    return figure
+
+
+def _figure(width: float, height: float) -> tuple[Any, Any]:
+    """An empty figure that says on its face who may see it, and its axes."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("plotting", "plots") from None
+    figure = Figure(figsize=(width, height), layout="constrained")
+    plane = figure.add_subplot()
+    plane.set_title(CONFIDENTIAL, fontsize="small", loc="left")
+    return figure, plane
 
 
 def _chosen(table: Table, rows: str | None, columns: str | None) -> tuple[Grid, tuple[int, int]]:

@@ -76,7 +76,7 @@ def _hrc(data: bytes, folder: Path) -> None:
     path = folder / "fuzzed.hrc"
     path.write_bytes(data)
     tree = read_hierarchy(path)
-    parse_csv(CSV, Path("table.csv"), Reading(hierarchies={"region": tree}))
+    parse_csv(CSV, Path("table.csv"), Reading(hierarchies={"region": [tree]}))
 
 
 def _pattern(data: bytes, folder: Path) -> None:

@@ -31,6 +31,7 @@ FAILURES = (
     "values shown",
     "different results",
     "not survived",
+    "tests failed",
 )
 """Every kind of failure that a part can count; all of them have to stay at 0."""
 
@@ -61,6 +62,7 @@ PARTS = (
     Part("counts", "three- and four-way tables of counts against an integer program", 5),
     Part("faults", "disk full, read-only, other users, damaged caches, limits, signals", 1),
     Part("kills", "kill -9 at a random moment, then --resume", 5),
+    Part("slow_tests", "the tests that take minutes, file by file", 1),
     Part("fuzz", "mutated files through every parser, guided by the lines they reach", 1, endless=True),
     Part("tables", "random tables through every reader and method, every verdict judged again", 50, endless=True),
 )

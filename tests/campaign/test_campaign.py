@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from tests.campaign import part_counts, part_fuzz, part_malformed, part_tables
+from tests.campaign import part_counts, part_fuzz, part_malformed, part_slow_tests, part_tables
 from tests.campaign.judge import Judge, Reading, exposure, possible
 from tests.campaign.optimum import Search
 from tests.campaign.problem import Problem
@@ -159,3 +159,23 @@ def test_a_campaign_goes_on_where_it_stopped(tmp_path: Path) -> None:
     state.save("tables", again)
     assert len(list(state.failures.iterdir())) == 1
     assert Progress().steps == 0
+
+
+def test_slow_tests_are_found_and_what_they_say_is_counted() -> None:
+    names = [path.name for path in part_slow_tests.FILES]
+    assert "test_planted_bugs.py" in names
+    assert "test_repeatability.py" in names
+    good = part_slow_tests.counted("7 passed, 2 skipped, 30 deselected in 5.0s", 0, "tests/test_x.py")
+    assert (good.counts["passed"], good.counts["skipped"], good.failures) == (7, 2, [])
+    bad = part_slow_tests.counted("E   assert 1 == 2\n1 failed, 3 passed in 5.0s", 1, "tests/test_x.py")
+    assert [failure["kind"] for failure in bad.failures] == ["tests failed"]
+    assert "1 failed" in bad.failures[0]["what"]
+
+
+def test_a_file_of_slow_tests_runs_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part_slow_tests, "ROOT", tmp_path)
+    for code, kinds in (("True", []), ("False", ["tests failed"])):
+        path = tmp_path / "test_one.py"
+        path.write_text(f"import pytest\n\n@pytest.mark.slow\ndef test_it():\n    assert {code}\n")
+        monkeypatch.setattr(part_slow_tests, "FILES", [path])
+        assert [failure["kind"] for failure in part_slow_tests.step(1, 0, tmp_path).failures] == kinds

@@ -89,7 +89,7 @@ def test_microdata_are_not_written_over(table: Path, capsys: pytest.CaptureFixtu
 def test_a_pattern_is_not_written_under_the_name_of_another_kind(
     table: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused(protect(table, "--out", str(table.parent / "p.xlsx")), capsys, ".xlsx", ".csv")
+    refused(protect(table, "--out", str(table.parent / "p.ods")), capsys, ".ods", ".csv")
 
 
 def test_devices_may_take_several_outputs(table: Path) -> None:

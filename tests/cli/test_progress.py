@@ -137,3 +137,33 @@ def test_lines_come_every_few_seconds_if_they_are_asked_for(
     assert all(line.startswith("gpuga: 0:") for line in said)
     assert run([*words, "--progress", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["explain", "t.csv", "p.csv"],
+        ["bound", "t.csv"],
+        ["expose", "t.csv"],
+        ["compare", "t.csv", "--methods", "hypercube,marginal"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_that_can_last_prints_plain_lines_on_request(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,b,value,status\nx,p,5,u\nx,q,6,s\ny,p,7,s\ny,q,8,s\n")
+    assert run(["protect", "t.csv", "--out", "p.csv", "--quiet"]) == 0
+    made: list[Lines] = []
+
+    class Kept(Lines):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+    monkeypatch.setattr(progress_module, "Lines", Kept)
+    assert run(words) == 0
+    assert made == []
+    assert run([*words, "--progress"]) == 0
+    assert made

@@ -53,7 +53,8 @@ ROOMS = {
 EVERYWHERE = (
     "tests/problem/test_requirements.py",
     "tests/evolution/test_checkpoint.py::test_tables_that_differ_in_a_status_have_different_fingerprints",
-    "tests/evolution/test_variation.py",
+    "tests/evolution/test_replacement.py",
+    "tests/evolution/test_selection.py",
     "tests/circuits/test_path_cover.py",
 )
 """Tests that only the reviewed changes need besides those of the rooms."""

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import gpuga
+from gpuga.audience import CONFIDENTIAL
 from gpuga.errors import InputError
 from gpuga.report.plot import pattern_figure, pattern_kinds
 from gpuga.table.builders import table_from_array
+from gpuga.table.generate import herrington
 
 pytest.importorskip("matplotlib")
 
@@ -53,3 +55,33 @@ def test_dimensions_that_are_none_are_refused(rows: str | None, columns: str | N
 def test_one_dimension_is_no_picture() -> None:
     with pytest.raises(InputError, match="two dimensions"):
         pattern_figure(table_from_array([5, 6, 7]), np.zeros(4, bool))
+
+
+def test_a_run_is_drawn_by_its_costs_and_its_population() -> None:
+    short = {"generations": 3, "population": 8, "without": ("prover",)}
+    protection = gpuga.protect(herrington(8, 8, 0.08, 1), seed=1, options=short)
+    assert [row["generation"] for row in protection.history] == [1, 2, 3]
+    cost, population = (protection.plot(what).axes[0] for what in ("cost", "population"))
+    assert [line.get_label() for line in cost.lines] == ["best", "lower bound"]
+    assert cost.lines[0].get_ydata().tolist() == [row["best"] for row in protection.history]
+    worst, mean, best = (np.asarray(line.get_ydata(), float) for line in population.lines)
+    assert (worst >= mean).all()
+    assert (mean >= best).all()
+    assert float(best[-1]) == protection.cost
+
+
+def test_every_picture_says_that_it_stays_in_the_office() -> None:
+    table = table_from_array([[5, 6], [7, 8]], sensitive=[[1, 0], [0, 0]])
+    protection = gpuga.protect(table, options={"generations": 2, "population": 4, "without": ("prover",)})
+    for what in ("pattern", "cost", "population"):
+        assert protection.plot(what).axes[0].get_title(loc="left") == CONFIDENTIAL
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    protection = gpuga.protect(table_from_array([[5, 6], [7, 8]], sensitive=[[1, 0], [0, 0]]), "hypercube")
+    with pytest.raises(InputError, match="no generations"):
+        protection.plot("cost")
+    with pytest.raises(InputError, match="not one of pattern, cost, population"):
+        protection.plot("costs")
+    with pytest.raises(InputError, match="picture of the pattern"):
+        protection.plot("cost", columns="d2")
