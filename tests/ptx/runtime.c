@@ -2,8 +2,10 @@
  *
  * Every CUDA thread is a fiber, so bar.sync blocks as it does on a GPU; blocks run in parallel (OpenMP).  Every global
  * and shared access is checked against the buffers that were handed in.  Threads of a block run in forward, reverse or
- * random order between barriers, and with PREEMPT also yield after loads, to other blocks as well: a missing barrier or a
- * plain += where an atomic is needed then gives a wrong answer.  Not modelled: timing, memory weaker than sequential consistency.
+ * random order between barriers.  With PREEMPT they also yield after loads, and TEAM blocks take turns in one thread of
+ * the CPU, in an order that the seed alone decides: a missing barrier, a plain += where an atomic is needed or memory that
+ * two blocks share then gives the same wrong answer in every run.  Not modelled: timing, memory weaker than sequential
+ * consistency.
  *
  * The generated part defines SHARED_BYTES and `static void kernel(Block *c, Thread *t)`. Where it defines COUNTED as well,
  * WARP_STEPS are the instructions that warps issue (those of the thread of each warp that has most) and BYTES what
@@ -11,7 +13,6 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,11 +26,13 @@ static inline uint64_t as_bits(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 enum { RUNNING, AT_BARRIER, DONE };
+enum { TEAM = 4 }; /* blocks that take turns where threads yield */
 enum { STACK_BYTES = 1 << 22 }; /* unoptimised, every register of the largest kernel has its place there */
 
 typedef struct { ucontext_t context; int state; uint32_t tid, random; char *stack; uint64_t steps, bytes, accesses; } Thread;
 typedef struct {
-    ucontext_t scheduler; Thread *threads; int count; char *shared; uint32_t ctaid, ntid, nctaid; const char *params;
+    ucontext_t scheduler; Thread *threads; int count, *order; char *shared; uint32_t ctaid, ntid, nctaid;
+    const char *params;
 } Block;
 typedef struct { uint64_t low, high; } Range;
 
@@ -78,7 +81,7 @@ static inline void unlock(void) { __atomic_store_n(&LOCK, 0, __ATOMIC_RELEASE); 
 
 #define BARRIER do { t->state = AT_BARRIER; swapcontext(&t->context, &c->scheduler); } while (0)
 #define MAYBE_YIELD do { if (PREEMPT_RATE) { t->random = t->random * 1664525u + 1013904223u; \
-    if ((t->random >> 8) % PREEMPT_RATE == 0) { sched_yield(); swapcontext(&t->context, &c->scheduler); } } } while (0)
+    if ((t->random >> 8) % PREEMPT_RATE == 0) swapcontext(&t->context, &c->scheduler); } } while (0)
 
 static void kernel(Block *c, Thread *t);
 
@@ -116,23 +119,30 @@ static void start_threads(Block *c, uint32_t seed) {
     }
 }
 
-static void run_block(Block *c, const int *order) {
-    for (;;) {
-        int ran = 0, waiting = 0, done = 0;
-        for (int k = 0; k < c->count; k++) {
-            Thread *t = &c->threads[order[k]];
-            if (t->state == RUNNING) { swapcontext(&c->scheduler, &t->context); ran++; }
-        }
-        for (int i = 0; i < c->count; i++) {
-            waiting += c->threads[i].state == AT_BARRIER;
-            done += c->threads[i].state == DONE;
-        }
-        if (done == c->count) return;
-        if (waiting && done) { fail(&c->threads[0], c, "barrier not reached by all threads", waiting, 0, 0); return; }
-        if (waiting == c->count)
-            for (int i = 0; i < c->count; i++) c->threads[i].state = RUNNING;
-        else if (!ran) { fail(&c->threads[0], c, "deadlock", waiting, 0, 0); return; }
+/* Lets every thread run to its next barrier or yield; true if the block has come to its end. */
+static bool turn(Block *c) {
+    int ran = 0, waiting = 0, done = 0;
+    for (int k = 0; k < c->count; k++) {
+        Thread *t = &c->threads[c->order[k]];
+        if (t->state == RUNNING) { swapcontext(&c->scheduler, &t->context); ran++; }
     }
+    for (int i = 0; i < c->count; i++) {
+        waiting += c->threads[i].state == AT_BARRIER;
+        done += c->threads[i].state == DONE;
+    }
+    if (done == c->count) return true;
+    if (waiting && done) { fail(&c->threads[0], c, "barrier not reached by all threads", waiting, 0, 0); return true; }
+    if (waiting == c->count)
+        for (int i = 0; i < c->count; i++) c->threads[i].state = RUNNING;
+    else if (!ran) { fail(&c->threads[0], c, "deadlock", waiting, 0, 0); return true; }
+    return false;
+}
+
+static void run_team(Block *team, int blocks) {
+    bool ended[TEAM] = {false};
+    for (int open = blocks; open > 0;)
+        for (int i = 0; i < blocks; i++)
+            if (!ended[i] && turn(&team[i])) { ended[i] = true; open--; }
 }
 
 static void count(Block *c) {
@@ -154,24 +164,33 @@ int launch(const char *params, uint32_t grid, uint32_t block, Range *buffers, in
     MOST_ACCESSES = most;
     BUFFERS = buffers; BUFFER_COUNT = buffer_count; PREEMPT_RATE = preempt; ERRORS = 0; MESSAGE[0] = 0;
     WARP_STEPS = BYTES = 0;
-#pragma omp parallel num_threads(cpus)
+    uint32_t size = preempt ? TEAM : 1;
+#pragma omp parallel num_threads(preempt ? 1 : cpus)
     {
-        Block c = {.count = block, .ntid = block, .nctaid = grid, .params = params};
-        int *order = malloc(block * sizeof(int));
-        c.threads = calloc(block, sizeof(Thread));
-        c.shared = malloc(SHARED_BYTES + 16);
-        for (uint32_t i = 0; i < block; i++) c.threads[i].stack = malloc(STACK_BYTES);
-#pragma omp for schedule(dynamic, 1)
-        for (uint32_t b = 0; b < grid; b++) {
-            c.ctaid = b;
-            memset(c.shared, 0xCD, SHARED_BYTES);
-            order_threads(order, block, how, seed * 2654435761u + b);
-            start_threads(&c, seed);
-            run_block(&c, order);
-            count(&c);
+        Block team[TEAM];
+        for (uint32_t i = 0; i < size; i++) {
+            team[i] = (Block){.count = block, .ntid = block, .nctaid = grid, .params = params};
+            team[i].order = malloc(block * sizeof(int));
+            team[i].threads = calloc(block, sizeof(Thread));
+            team[i].shared = malloc(SHARED_BYTES + 16);
+            for (uint32_t k = 0; k < block; k++) team[i].threads[k].stack = malloc(STACK_BYTES);
         }
-        for (uint32_t i = 0; i < block; i++) free(c.threads[i].stack);
-        free(c.threads); free(c.shared); free(order);
+#pragma omp for schedule(dynamic, 1)
+        for (uint32_t first = 0; first < grid; first += size) {
+            uint32_t blocks = grid - first < size ? grid - first : size;
+            for (uint32_t i = 0; i < blocks; i++) {
+                team[i].ctaid = first + i;
+                memset(team[i].shared, 0xCD, SHARED_BYTES);
+                order_threads(team[i].order, block, how, seed * 2654435761u + first + i);
+                start_threads(&team[i], seed);
+            }
+            run_team(team, blocks);
+            for (uint32_t i = 0; i < blocks; i++) count(&team[i]);
+        }
+        for (uint32_t i = 0; i < size; i++) {
+            for (uint32_t k = 0; k < block; k++) free(team[i].threads[k].stack);
+            free(team[i].threads); free(team[i].shared); free(team[i].order);
+        }
     }
     snprintf(message, room, "%s", MESSAGE);
     return (int)ERRORS;
