@@ -18,6 +18,7 @@ from gpuga.cli.options import (
     seconds_option,
     table_options,
 )
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from gpuga import Audit
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from gpuga.table.witnesses import Witnesses
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.argument("pattern", type=click.Path())
 @seconds_option

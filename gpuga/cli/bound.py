@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from gpuga.cli.question import Question, question_options
+from gpuga.cli.sections import Sectioned
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @question_options
 def bound(**asked: Any) -> None:
     """Compute a proven lower bound on the cost of any safe pattern of TABLE.
