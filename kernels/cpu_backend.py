@@ -25,7 +25,7 @@ from .layout import (
     Lines,
     Patterns,
     Pool,
-    Tasks,
+    Requirements,
     owned,
     pack,
     unpack,
@@ -195,13 +195,29 @@ class CpuBackend:
         return Union(Patterns(bits, ground.columns), uses, costs)
 
     def box_costs(
-        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+        self,
+        pattern: Bools,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        requirements: Requirements,
+        weights: Int64,
+        orders: Int32,
     ) -> Int64:
         room, costs = grid.room(), np.empty(len(orders), np.int64)
         with _threads(orders.size * 1000):
             boxed = Boxed(*grid.arrays, *(owned(part, np.int64).ravel() for part in (up, down, weights)))
             hidden = owned(pattern, np.bool_).ravel().view(np.uint8)
-            _box_costs(boxed, hidden, tasks.cell, tasks.direction, tasks.need, owned(orders, np.int32), room, costs)
+            _box_costs(
+                boxed,
+                hidden,
+                requirements.cell,
+                requirements.direction,
+                requirements.need,
+                owned(orders, np.int32),
+                room,
+                costs,
+            )
         return costs
 
     def unpick(

@@ -110,7 +110,7 @@ def union(start, cell, chromosomes, weights, base, columns, bits, uses, costs): 
 
 
 def box_costs(  # type: ignore[no-untyped-def]
-    size, stride, total, base, first, start, code, sign, up, down, weights, pattern, task_cell, direction, need, orders,
+    size, stride, total, base, first, start, code, sign, up, down, weights, pattern, own_cell, direction, need, orders,
     costs, hidden, price, option, place, moved, level, row, least,
 ):  # fmt: skip
     """One thread per order; each has a copy of the pattern, which grows."""
@@ -123,7 +123,7 @@ def box_costs(  # type: ignore[no-untyped-def]
         scratch = BoxScratch(
             price[slot], option[slot], place[slot], moved[slot], level[slot], row[slot], least[slot]
         )  # fmt: skip
-        costs[p] = price_in_order(boxed, scratch, hidden[slot], task_cell, direction, need, orders[p])
+        costs[p] = price_in_order(boxed, scratch, hidden[slot], own_cell, direction, need, orders[p])
         p += cuda.gridsize(1)
 
 
@@ -267,12 +267,12 @@ def exchange(bits, columns, joins, marks, chosen, children, gains):  # type: ign
             q += cuda.gridDim.x
 
 
-def general(ground, states, patterns, genes, jobs, task, done):  # type: ignore[no-untyped-def]
-    """One block per individual of a general table, of which one thread works: all tasks, since compiling takes long."""
+def general(ground, states, patterns, genes, jobs, work, done):  # type: ignore[no-untyped-def]
+    """One block per individual of a general table, of which one thread works: all in one, as compiling takes long."""
     if cuda.threadIdx.x == 0:
         p = cuda.blockIdx.x
         while p < patterns.shape[0]:
-            done[p] = one_at(ground, states, patterns, genes, jobs, task, cuda.blockIdx.x, p)
+            done[p] = one_at(ground, states, patterns, genes, jobs, work, cuda.blockIdx.x, p)
             p += cuda.gridDim.x
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import get_num_threads, get_thread_id, prange
 from numpy.typing import ArrayLike, NDArray
 
-from .layout import Bools, Grid, Int32, Int64, Lines, Options, Tasks, owned
+from .layout import Bools, Grid, Int32, Int64, Lines, Options, Requirements, owned
 from .logic.box_decode import certified, clean, decode, load, set_prices, store
 from .logic.combinations import scaled_fits
 from .logic.compile import device, inner, parallel, whole
@@ -16,7 +16,7 @@ from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, Genes, Gr
 from .logic.ruin import ruin
 
 DECODE, CLEAN, PROVE, RUIN = range(4)
-"""The tasks of `run`."""
+"""The kinds of work of `run`."""
 
 LARGEST_PRICE = 2**40
 """Prices above this are taken for this: sums of them stay far from overflow."""
@@ -54,40 +54,40 @@ class Jobs(NamedTuple):
 
 
 @inner
-def one(ground: Ground, state: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int, p: int) -> bool:
+def one(ground: Ground, state: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int, p: int) -> bool:
     """Do what is asked with one individual; whether its pattern is proven."""
     seed, plan = jobs.seeds[p], jobs.plan[p]
     set_prices(ground, state, jobs.prices, jobs.first[p], jobs.second[p], seed)
     load(ground, state, patterns[p], genes, p)
-    if task == RUIN:
+    if work == RUIN:
         ruin(ground, state, seed, plan)
         for x in range(patterns.shape[1]):
             patterns[p, x] = state.hidden[x]
         return False
-    if task == DECODE:
+    if work == DECODE:
         complete = decode(ground, state, plan, seed)
         return store(state, patterns[p], genes, p) and complete
     if not certified(ground, state):
         return False
-    if task == CLEAN:
+    if work == CLEAN:
         clean(ground, state)
     return store(state, patterns[p], genes, p)
 
 
 @device
 def one_at(
-    ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int, worker: int, p: int
+    ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int, worker: int, p: int
 ) -> bool:
     """As `one`, with the working memory of a worker: the way in for a device."""
-    return one(ground, of_thread(states, whole(worker)), patterns, genes, jobs, whole(task), whole(p))
+    return one(ground, of_thread(states, whole(worker)), patterns, genes, jobs, whole(work), whole(p))
 
 
 @parallel
-def run(ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int) -> Bools:
-    """All individuals of a batch; one launcher for all tasks, since compiling the logic into each takes long."""
+def run(ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int) -> Bools:
+    """All individuals of a batch; one launcher for all work, since compiling the logic into each takes long."""
     done = np.zeros(len(patterns), np.bool_)
     for p in prange(len(patterns)):
-        done[p] = one(ground, of_thread(states, get_thread_id()), patterns, genes, jobs, task, p)
+        done[p] = one(ground, of_thread(states, get_thread_id()), patterns, genes, jobs, work, p)
     return done
 
 
@@ -144,12 +144,12 @@ class GeneralCpu:
     """
 
     def __init__(
-        self, grid: Grid | None, up: ArrayLike, down: ArrayLike, tasks: Tasks, weights: ArrayLike, forced: ArrayLike,
-        candidate: ArrayLike, lines: Lines,
+        self, grid: Grid | None, up: ArrayLike, down: ArrayLike, requirements: Requirements, weights: ArrayLike,
+        forced: ArrayLike, candidate: ArrayLike, lines: Lines,
     ) -> None:  # fmt: skip
-        self.forced, self.tasks, self.lines = owned(forced, np.bool_), tasks, lines
+        self.forced, self.requirements, self.lines = owned(forced, np.bool_), requirements, lines
         self.cells = len(self.forced)
-        if not self.forced[tasks.cell].all():
+        if not self.forced[requirements.cell].all():
             raise ValueError("the cells of all requirements must be among the forced ones")
         axes = Grid.of([_no_options(self.cells)]) if grid is None else grid
         weight = owned(weights, np.int64)
@@ -157,12 +157,13 @@ class GeneralCpu:
         loose = np.where(kind == FREE, weight, 0)
         heaviest = np.argsort(-weight, kind="stable")
         asked = np.full((self.cells, 2), -1, np.int32)
-        asked[tasks.cell, (tasks.direction < 0).astype(np.int64)] = np.arange(len(tasks))
+        asked[requirements.cell, (requirements.direction < 0).astype(np.int64)] = np.arange(len(requirements))
         none = np.zeros(0, np.int64)
         self.ground = Ground(
             *axes.arrays, owned(up, np.int64), owned(down, np.int64), owned(loose, np.int64), owned(kind, np.uint8),
-            owned(heaviest[kind[heaviest] == FREE], np.int32), tasks.cell, tasks.direction, tasks.need,
-            owned(weight[tasks.cell], np.int64), asked, np.zeros(len(tasks) + 1, np.int64), owned(none, np.int32),
+            owned(heaviest[kind[heaviest] == FREE], np.int32), requirements.cell, requirements.direction,
+            requirements.need, owned(weight[requirements.cell], np.int64), asked,
+            np.zeros(len(requirements) + 1, np.int64), owned(none, np.int32),
             np.zeros(1, np.int64), owned(none, np.int32), none, np.zeros(1, np.uint8),
         )  # fmt: skip
         self.weight, self._room = weight, axes.room()
@@ -173,9 +174,9 @@ class GeneralCpu:
 
     def no_genes(self, count: int) -> Genes:
         """Room for the certificates of `count` individuals, all of them open."""
-        tasks, entries = len(self.tasks), self._entries
+        requirements, entries = len(self.requirements), self._entries
         return Genes(
-            np.full((count, tasks), -1, np.int32), np.zeros((count, tasks + 2), np.int32),
+            np.full((count, requirements), -1, np.int32), np.zeros((count, requirements + 2), np.int32),
             np.zeros((count, entries), np.int32), np.zeros((count, entries), np.int64), np.zeros(count, np.int32),
         )  # fmt: skip
 
@@ -209,12 +210,12 @@ class GeneralCpu:
         length = np.diff(start)
         entry = np.repeat(keep, length)
         number = before + np.cumsum(keep) - 1
-        known = np.repeat(np.arange(len(self.tasks)), np.diff(ground.pool_first))
+        known = np.repeat(np.arange(len(self.requirements)), np.diff(ground.pool_first))
         requirement = np.concatenate([known, pairs[0]])
         circuit = np.concatenate([ground.pool_of, number[pairs[1]]])
         order = np.argsort(requirement, kind="stable")
-        first = np.zeros(len(self.tasks) + 1, np.int64)
-        np.cumsum(np.bincount(requirement, minlength=len(self.tasks)), out=first[1:])
+        first = np.zeros(len(self.requirements) + 1, np.int64)
+        np.cumsum(np.bincount(requirement, minlength=len(self.requirements)), out=first[1:])
         ends = ground.pool_start[-1] + np.cumsum(length[keep])
         self.ground = ground._replace(
             pool_first=first,
@@ -275,8 +276,8 @@ class GeneralCpu:
             owned(np.clip(self.weight if prices is None else prices, 0, LARGEST_PRICE), np.int64),
         )  # fmt: skip
 
-    def _run(self, task: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
-        done: Bools = run(self.ground, self._workspace(), patterns, genes, jobs, task)
+    def _run(self, work: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
+        done: Bools = run(self.ground, self._workspace(), patterns, genes, jobs, work)
         return done
 
     def costs(self, patterns: Bools) -> Int64:
@@ -288,7 +289,7 @@ class GeneralCpu:
 
     @property
     def _entries(self) -> int:
-        return ENTRIES_PER_REQUIREMENT * len(self.tasks) + LEAST_ENTRIES
+        return ENTRIES_PER_REQUIREMENT * len(self.requirements) + LEAST_ENTRIES
 
     def _workspace(self) -> State:
         """Working memory for every thread, made once."""
@@ -297,8 +298,12 @@ class GeneralCpu:
         return self._states
 
     def _new_states(self, threads: int) -> State:
-        cells, tasks, room = self.cells, len(self.tasks), self._room
-        entries, most, log = SPARE * self._entries + 2 * self._longest, SPARE * tasks + 64, 8 * tasks + 1024
+        cells, requirements, room = self.cells, len(self.requirements), self._room
+        entries, most, log = (
+            SPARE * self._entries + 2 * self._longest,
+            SPARE * requirements + 64,
+            8 * requirements + 1024,
+        )
 
         def bytes_(size: int) -> Bytes:
             return np.zeros((threads, size), np.uint8)
@@ -311,10 +316,10 @@ class GeneralCpu:
 
         return State(
             hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
-            touched=ints(cells + room.box), proof=ints(tasks), begin=ints(most + 2),
+            touched=ints(cells + room.box), proof=ints(requirements), begin=ints(most + 2),
             uses=ints(most + 1), renamed=ints(most + 1), cell=ints(entries), amount=longs(entries),
-            owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(tasks),
-            key=longs(tasks), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
+            owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(requirements),
+            key=longs(requirements), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
             option=ints(room.options + 1), edge=longs(room.options + 1), place=ints(room.box),
             move=np.zeros((threads, room.box), np.int8), level=longs(6, len(self.ground.size) + 1),
         )  # fmt: skip

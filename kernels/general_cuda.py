@@ -34,19 +34,19 @@ class GeneralCuda(GeneralCpu):
         self._scratch: Any = None
         self._held: tuple[Ground, Any, Any] | None = None
 
-    def _run(self, task: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
+    def _run(self, work: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
         done, at = np.zeros(len(patterns), np.bool_), 0
         while at < len(patterns) and self.device is not None:
             try:
-                at += self._batch(self.device, task, part_of(patterns, genes, jobs, at), done[at:])
+                at += self._batch(self.device, work, part_of(patterns, genes, jobs, at), done[at:])
             except MemoryError:
                 warn("device memory is too small for this table and population: the CPU goes on")
                 self.device = self._scratch = self._held = self._states = None
         if at < len(patterns):
-            done[at:] = super()._run(task, *part_of(patterns, genes, jobs, at))
+            done[at:] = super()._run(work, *part_of(patterns, genes, jobs, at))
         return done
 
-    def _batch(self, device: Machine, task: int, individuals: tuple[Bytes, Genes, Jobs], done: Bools) -> int:
+    def _batch(self, device: Machine, work: int, individuals: tuple[Bytes, Genes, Jobs], done: Bools) -> int:
         """Do what is asked with as many individuals as there are workers; returns how many."""
         states = self._planned(device)
         patterns, genes, jobs = part_of(*individuals, 0, self.workers)
@@ -55,7 +55,7 @@ class GeneralCuda(GeneralCpu):
         kept = Genes(*(device.brought(part) for part in genes))
         asked = Jobs(*(device.brought(part) for part in jobs))
         verdicts = device.xp.zeros((len(patterns),), np.uint8)
-        device.launch("general", len(patterns), ground, states, there, kept, asked, task, verdicts)
+        device.launch("general", len(patterns), ground, states, there, kept, asked, work, verdicts)
         done[: len(patterns)] = device.fetched(verdicts) != 0
         patterns[...] = device.fetched(there)
         for name in Genes._fields:

@@ -14,7 +14,19 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from .layout import Bits, Bools, Capacities, FlowTasks, Int32, Int64, Patterns, Tasks, owned, pack, words_for
+from .layout import (
+    Bits,
+    Bools,
+    Capacities,
+    FlowRequirements,
+    Int32,
+    Int64,
+    Patterns,
+    Requirements,
+    owned,
+    pack,
+    words_for,
+)
 from .logic.clean import clean_pattern
 from .logic.compile import device, whole
 from .logic.decode import decode_child
@@ -64,10 +76,10 @@ def ground_of(plane: Capacities, weights: Int64, forced: Bools, candidate: Bools
     )
 
 
-def needs_of(plane: Capacities, tasks: Tasks) -> Needs:
+def needs_of(plane: Capacities, requirements: Requirements) -> Needs:
     """The requirements by rising need."""
-    order = np.argsort(tasks.need, kind="stable")
-    flow = FlowTasks.of(plane, tasks.take(order))
+    order = np.argsort(requirements.need, kind="stable")
+    flow = FlowRequirements.of(plane, requirements.subset(order))
     column = plane.rows + flow.column
     capacity = np.stack([plane.forward.ravel(), plane.reverse.ravel()], axis=1)
     number = np.tile(np.arange(len(order))[::-1], 2)
@@ -75,7 +87,7 @@ def needs_of(plane: Capacities, tasks: Tasks) -> Needs:
     end_start = np.zeros(plane.rows + plane.columns + 1, np.int32)
     np.cumsum(np.bincount(node, minlength=plane.rows + plane.columns), out=end_start[1:])
     return Needs(
-        owned(tasks.cell[order], np.int32),
+        owned(requirements.cell[order], np.int32),
         owned(np.where(flow.upward, column, flow.row), np.int32),
         owned(np.where(flow.upward, flow.row, column), np.int32),
         owned(flow.need, np.int64),
@@ -196,13 +208,13 @@ class TwoWayCpu:
     def __init__(
         self,
         plane: Capacities,
-        tasks: Tasks,
+        requirements: Requirements,
         weights: Int64,
         forced: Bools,
         candidate: Bools,
         threads: int | None = None,
     ) -> None:
-        self.ground, self.needs = ground_of(plane, weights, forced, candidate), needs_of(plane, tasks)
+        self.ground, self.needs = ground_of(plane, weights, forced, candidate), needs_of(plane, requirements)
         self.threads = threads or get_num_threads()
         self.pool = ThreadPoolExecutor(self.threads, "two-way") if self.threads > 1 else None
         self.free: SimpleQueue[Scratch] = SimpleQueue()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
-from gpuga.kernels.layout import Capacities, Patterns, Tasks, pack, plane_lines
+from gpuga.kernels.layout import Capacities, Patterns, Requirements, pack, plane_lines
 from gpuga.kernels.logic.records import Ground
 from gpuga.kernels.two_way import TwoWayCpu
 from gpuga.problem.two_way import TwoWayProblem
@@ -51,10 +51,10 @@ class TwoWayKernels(PathsFindAll, TwoWayCpu):
     def __init__(self, problem: TwoWayProblem, threads: int) -> None:
         levels, sign = problem.levels, problem.plane.sign.ravel()
         direction = np.where(levels.forward, 1, -1) * sign[levels.place]
-        tasks = Tasks.of(levels.place, direction, levels.need)
+        requirements = Requirements.of(levels.place, direction, levels.need)
         weights = np.where(problem.forced, 0, problem.weight).ravel()
         net = Capacities(problem.net.forward, problem.net.backward)
-        super().__init__(net, tasks, weights, problem.forced.ravel(), problem.candidate.ravel(), threads)
+        super().__init__(net, requirements, weights, problem.forced.ravel(), problem.candidate.ravel(), threads)
         rows, columns = problem.shape
         hubs = np.zeros(rows + columns, bool)
         hubs[[rows - 1, rows + columns - 1]] = True  # totals meet everything: no component would be small

@@ -23,10 +23,10 @@ from gpuga.errors import OutOfTime
 from gpuga.heuristics.bottleneck import CircuitBasis
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.shown import Goals, Shown
+from gpuga.kernels.layout import Requirements
 from gpuga.problem.two_way import problem_of
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Table
 from gpuga.table.two_way import TwoWayTable, two_way_table
 
@@ -106,8 +106,8 @@ def _by_boxes(shown: Shown, context: Context) -> None:
     if grid is None:
         return
     search = BoxSearch(grid, table.forced)
-    for tasks in (_one_each(shown.tasks()), shown.tasks()):
-        order = tasks.subset(np.argsort(-tasks.need, kind="stable"))
+    for requirements in (_one_each(shown.requirements()), shown.requirements()):
+        order = requirements.subset(np.argsort(-requirements.need, kind="stable"))
         for begin in range(0, len(order), BOXES_AT_ONCE):
             if context.clock.expired():
                 return
@@ -116,10 +116,10 @@ def _by_boxes(shown: Shown, context: Context) -> None:
             shown.add(search.protect(part.subset(open_), context.clock.expired)[1])
 
 
-def _one_each(tasks: Tasks) -> Tasks:
-    """One task of every cell, the larger one."""
-    order = np.lexsort((-tasks.need, tasks.cell))
-    return tasks.subset(np.sort(order[np.unique(tasks.cell[order], return_index=True)[1]]))
+def _one_each(requirements: Requirements) -> Requirements:
+    """One requirement of every cell, the larger one."""
+    order = np.lexsort((-requirements.need, requirements.cell))
+    return requirements.subset(np.sort(order[np.unique(requirements.cell[order], return_index=True)[1]]))
 
 
 def _nearby(shown: Shown, context: Context) -> None:
@@ -214,8 +214,10 @@ def _take_change(shown: Shown, change: CheapestChange, question: tuple[int, int,
 
 def _questions(shown: Shown, clock: Clock) -> Iterator[tuple[int, int, int]]:
     """Cell, direction and need of what is open when its turn comes, until the time is up."""
-    tasks = shown.tasks()
-    for cell, direction, need in zip(tasks.cell.tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True):
+    requirements = shown.requirements()
+    for cell, direction, need in zip(
+        requirements.cell.tolist(), requirements.direction.tolist(), requirements.need.tolist(), strict=True
+    ):
         if clock.expired():
             return
         if (shown.open_rise if direction > 0 else shown.open_fall)[cell]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled
-from gpuga.safety.tasks import Tasks
+from gpuga.kernels.layout import Requirements
 from gpuga.safety.unpick import unpick
 from gpuga.safety.witness import Ground, hold, together
 from gpuga.table.table import Ints, Mask, Table
@@ -65,13 +65,13 @@ class Shown:
         """The cells with an open goal, ascending."""
         return np.flatnonzero(self.open_rise | self.open_fall)
 
-    def tasks(self) -> Tasks:
+    def requirements(self) -> Requirements:
         """The open goals by ascending cell, up before down."""
         cells = np.repeat(self.open_cells(), 2)
         direction = np.tile(np.array([1, -1], np.int8), len(cells) // 2)
         open_ = np.where(direction > 0, self.open_rise[cells], self.open_fall[cells])
         need = np.where(direction > 0, self.goals.rise[cells], self.goals.fall[cells])
-        return Tasks(cells[open_].astype(np.int32), direction[open_], need[open_])
+        return Requirements(cells[open_].astype(np.int32), direction[open_], need[open_])
 
     def add(self, witnesses: Witnesses) -> None:
         """Keep what shows something new, of the witnesses that hold and of their reverses."""

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from gpuga.kernels.layout import Requirements
 from gpuga.lp.batch import BatchSolver
 from gpuga.lp.highs import WIDEST, Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
-from gpuga.safety.tasks import Tasks
 from gpuga.safety.witness import Ground, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
@@ -152,11 +152,16 @@ class Attacker:
         finally:
             self._bound(columns, -self.down[columns], self.up[columns])
 
-    def proposals(self, tasks: Tasks, seconds: float = float("inf")) -> Iterator[Witnesses]:
-        """Exact changes near what a solver proposes for many tasks at once; none of one that takes them one by one."""
-        if not isinstance(self.solver, BatchSolver) or not len(tasks):
+    def proposals(self, requirements: Requirements, seconds: float = float("inf")) -> Iterator[Witnesses]:
+        """Exact changes near what a solver proposes for many requirements at once; none if it takes them one by one."""
+        if not isinstance(self.solver, BatchSolver) or not len(requirements):
             return
-        asked = zip(self.column[tasks.cell].tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True)
+        asked = zip(
+            self.column[requirements.cell].tolist(),
+            requirements.direction.tolist(),
+            requirements.need.tolist(),
+            strict=True,
+        )
         for answer in self.solver.solve_all([self._question(*one) for one in asked], seconds):
             point = self._read(answer)
             made = None if point is None else self._inside(point)

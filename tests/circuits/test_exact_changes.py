@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuga.circuits.joint_change import JointChange
-from gpuga.safety.tasks import level_tasks
+from gpuga.safety.requirements import level_requirements
 from gpuga.safety.vertex import exact_near
 from gpuga.safety.witness import Ground, hold
 from gpuga.table.table import INFINITE, Ints, Table
@@ -49,8 +49,8 @@ def test_a_joint_change_holds_exactly_and_moves_the_cells_that_were_asked_for() 
     rng = np.random.default_rng(9)
     table = random_table(rng, (6, 5, 4), largest=60, sensitive=0.05)
     ground = Ground.of(table, table.suppressible)
-    tasks = level_tasks(table)
-    one_way = tasks.subset(tasks.direction > 0)
+    requirements = level_requirements(table)
+    one_way = requirements.subset(requirements.direction > 0)
     witness = JointChange(table, ground).find(one_way, table.forced)
     assert witness is not None
     assert hold(ground, witness)[0]

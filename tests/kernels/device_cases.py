@@ -50,7 +50,7 @@ def make_pair(machine: Machine, requirements: int, seed: int, count: int = 5) ->
 def pair_of(machine: Machine, case: PlaneCase, rng: np.random.Generator, count: int) -> Pair:
     """A table on the CPU and on a device, with the first of its patterns, random prices and a random core."""
     candidate = ~case.primary & (rng.random(case.plane.cells) < 0.9)
-    host = TwoWayCpu(case.plane, case.tasks, case.weights, case.primary, candidate, 1)
+    host = TwoWayCpu(case.plane, case.requirements, case.weights, case.primary, candidate, 1)
     rows, columns = case.plane.rows, case.columns
     hubs = np.zeros(rows + columns, bool)
     hubs[[rows - 1, rows + columns - 1]] = True

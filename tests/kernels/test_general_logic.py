@@ -91,8 +91,11 @@ def test_the_cheapest_box_of_a_cell_costs_what_the_best_of_all_boxes_costs(shape
     for seed in range(6):
         engine = table(axes, seed, primaries=2)
         ground, state = at_work(engine)
-        for t in range(len(engine.tasks)):
-            own, move, need = (int(part[t]) for part in (engine.tasks.cell, engine.tasks.direction, engine.tasks.need))
+        for t in range(len(engine.requirements)):
+            own, move, need = (
+                int(part[t])
+                for part in (engine.requirements.cell, engine.requirements.direction, engine.requirements.need)
+            )
             best = box_by_trying(grid, (ground.up, ground.down), state.cost, own, move, need)
             price = sum(int(state.cost[cell]) for cell in best if cell != own) if best else INFINITE
             assert _cheapest(ground, state, own, move, need) == price

@@ -16,7 +16,7 @@ from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.exposure import exposure, initially_exposed
-from gpuga.safety.tasks import level_tasks
+from gpuga.safety.requirements import level_requirements
 from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.safety.witness import Ground, hold, rationalise, reversal, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
@@ -309,12 +309,12 @@ def test_what_is_asked_of_cells() -> None:
 
 
 @pytest.mark.parametrize(("strict", "extra"), [(False, 0), (True, 1)])
-def test_tasks_are_the_levels_up_before_down_without_those_that_ask_nothing(strict: bool, extra: int) -> None:
+def test_requirements_are_the_levels_up_before_down_without_those_that_ask_nothing(strict: bool, extra: int) -> None:
     level = Levels(np.array([0, 3, 0]), np.array([5, 2, 0]), np.zeros(3, np.int64))
-    found = level_tasks(line_of(10, 10, status=np.array([1, 1, 0]), levels=level), strict)
+    found = level_requirements(line_of(10, 10, status=np.array([1, 1, 0]), levels=level), strict)
     needs = list(zip(found.cell.tolist(), found.direction.tolist(), found.need.tolist(), strict=True))
     wanted = [(0, 1, 5 + extra), (0, -1, extra), (1, 1, 2 + extra), (1, -1, 3 + extra)]
-    assert needs == [task for task in wanted if task[2] > 0]
+    assert needs == [requirement for requirement in wanted if requirement[2] > 0]
     assert len(found.subset(np.array([True] + [False] * (len(found) - 1)))) == 1
 
 
@@ -489,8 +489,8 @@ def test_what_is_not_safe_is_refuted_and_not_left_undecided() -> None:
 
 
 def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
+    from gpuga.kernels.layout import Requirements
     from gpuga.safety.boxes import BoxSearch, box_grid
-    from gpuga.safety.tasks import Tasks
     from gpuga.table.groups import with_groups
 
     plain = table_from_array(np.full((3, 3), 10**12))
@@ -499,8 +499,8 @@ def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
     grid = box_grid(table)
     assert grid is not None
     need = 10**11
-    tasks = Tasks(np.array([0, 4], np.int32), np.array([1, -1], np.int8), np.array([need, need]))
-    covered, boxes = BoxSearch(grid, table.forced).protect(tasks)
+    requirements = Requirements(np.array([0, 4], np.int32), np.array([1, -1], np.int8), np.array([need, need]))
+    covered, boxes = BoxSearch(grid, table.forced).protect(requirements)
     assert covered.all()
     assert hold(Ground.of(table, np.ones(len(table), bool)), boxes).all()
     moved = [dict(zip(*(part.tolist() for part in boxes.one(w)[:2]), strict=True)) for w in range(2)]

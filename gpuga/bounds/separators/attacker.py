@@ -16,10 +16,10 @@ from gpuga.bounds.separators.bridges import bridge
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
 from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.context import Clock
+from gpuga.kernels.layout import Requirements
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.problem.general import GeneralProblem
-from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Mask, Table
 
 WHOLE_ROOMS = (1.0, 64.0, 1e5)
@@ -137,7 +137,7 @@ class FractionalAttacker:
 
 
 def products_of_levels(
-    attacker: FractionalAttacker, requirements: Tasks, z: Floats, room: float, clock: Clock
+    attacker: FractionalAttacker, requirements: Requirements, z: Floats, room: float, clock: Clock
 ) -> Iterator[tuple[int, Product]]:
     """The requirements that a point (float64[n]) leaves out of reach, each with its `y M`.
 
