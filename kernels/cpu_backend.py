@@ -183,16 +183,16 @@ class CpuBackend:
     name = "cpu"
 
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
-        ground = pack(base[None, :], columns)
+        packed = pack(base[None, :], columns)
         count = len(chromosomes)
-        bits = np.empty((count, *ground.bits.shape[1:]), np.uint64)
-        uses, costs = np.zeros((count, ground.cells), np.int32), np.empty(count, np.int64)
-        with _threads(count * ground.cells):
+        bits = np.empty((count, *packed.bits.shape[1:]), np.uint64)
+        uses, costs = np.zeros((count, packed.cells), np.int32), np.empty(count, np.int64)
+        with _threads(count * packed.cells):
             _union(
                 _Circuits(pool.start, pool.cell), owned(chromosomes, np.int32), owned(weights, np.int64),
-                ground.bits[0], ground.columns, bits, uses, costs,
+                packed.bits[0], packed.columns, bits, uses, costs,
             )  # fmt: skip
-        return Union(Patterns(bits, ground.columns), uses, costs)
+        return Union(Patterns(bits, packed.columns), uses, costs)
 
     def box_costs(
         self,

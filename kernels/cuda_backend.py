@@ -155,15 +155,15 @@ class CudaBackend:
 
     @_or_on_cpu
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
-        xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :], columns)
+        xp, circuits, packed = self.xp, self._on_device(pool), pack(base[None, :], columns)
         count = len(chromosomes)
-        bits = xp.empty((count, *ground.bits.shape[1:]), np.uint64)
-        uses, costs = xp.zeros((count, ground.cells), np.int32), xp.empty(count, np.int64)
+        bits = xp.empty((count, *packed.bits.shape[1:]), np.uint64)
+        uses, costs = xp.zeros((count, packed.cells), np.int32), xp.empty(count, np.int64)
         self.launch(
             "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
-            xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0]), ground.columns, bits, uses, costs,
+            xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(packed.bits[0]), packed.columns, bits, uses, costs,
         )  # fmt: skip
-        return Union(Patterns(bits, ground.columns), uses, self._to_host(costs))
+        return Union(Patterns(bits, packed.columns), uses, self._to_host(costs))
 
     # --------------------------------------------------------------------------------------------------- lines
 

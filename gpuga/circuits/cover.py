@@ -26,7 +26,7 @@ from gpuga.problem.refusal import impossible
 from gpuga.problem.singletons import Singletons
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.witness import Ground, hold, reversal, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -253,7 +253,7 @@ class Cover:
             one = witnesses.subset(np.array([w]))
             asked = (requirement for cell in set(one.cell.tolist()) for requirement in of_cell.get(cell, ()))
             left = sorted(requirement for requirement in asked if self.circuit[requirement] is None)
-            if left and self._proven(one, left, self._ground):
+            if left and self._proven(one, left, self._allowed):
                 self._take(one, left)
 
     def clean_up(self, indispensable: Callable[[Mask], Mask] | None = None) -> int:
@@ -289,10 +289,10 @@ class Cover:
         lost = {requirement: circuit for requirement, circuit in lost.items() if not self.suppressed[circuit[0]].all()}
         for requirement in lost:
             self._assign(requirement, None)
-        ground = Ground.of(self.table, self.suppressed)
+        allowed = AllowedChanges.of(self.table, self.suppressed)
         for change in redundancy.changes(requirement for requirement in lost if self.circuit[requirement] is None):
-            if hold(ground, change)[0]:
-                self._use(change, [requirement for requirement in lost if self.circuit[requirement] is None], ground)
+            if hold(allowed, change)[0]:
+                self._use(change, [requirement for requirement in lost if self.circuit[requirement] is None], allowed)
         self.inside(lost)
         for requirement in [requirement for requirement in lost if self.circuit[requirement] is None]:
             self._hide(np.asarray(lost[requirement][0], np.int64), True)
@@ -367,7 +367,7 @@ class Cover:
             if witness is None:
                 self._note_failure(requirement)
                 return None
-            found |= self._proven(witness, [t for t in dependants if t not in found], attacker.ground)
+            found |= self._proven(witness, [t for t in dependants if t not in found], attacker.allowed)
         return found
 
     def _note_failure(self, requirement: int) -> None:
@@ -412,7 +412,7 @@ class Cover:
         per_line, most, pieces = hood
         cell, _, need = self._question(requirement)
         near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
-        change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
+        change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, allowed=self._allowed)
         return self._find(change, requirement)
 
     def _find(self, change: CheapestChange, requirement: int) -> Witnesses | None:
@@ -431,7 +431,7 @@ class Cover:
     def _cheapest(self, requirement: int) -> Witnesses | None:
         """The cheapest change that proves a requirement, from one model of the whole table."""
         if self._change is None:
-            self._change = CheapestChange(self.table, self.suppressed, self.context.solver, ground=self._ground)
+            self._change = CheapestChange(self.table, self.suppressed, self.context.solver, allowed=self._allowed)
         witness = self._find(self._change, requirement)
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
@@ -448,15 +448,15 @@ class Cover:
 
     @cached_property
     def _joint(self) -> JointChange:
-        return JointChange(self.table, self._ground, self.context.solver)
+        return JointChange(self.table, self._allowed, self.context.solver)
 
     @cached_property
     def _near(self) -> Neighbourhoods:
         return Neighbourhoods(self.table)
 
     @cached_property
-    def _ground(self) -> Ground:
-        return Ground.of(self.table, self.table.suppressible)
+    def _allowed(self) -> AllowedChanges:
+        return AllowedChanges.of(self.table, self.table.suppressible)
 
     def _suppress(self, cells: NDArray[np.int32]) -> None:
         new = cells[~self.suppressed[cells]]
@@ -466,15 +466,15 @@ class Cover:
         if self._change is not None:
             self._change.suppress(new)
 
-    def _use(self, witness: Witnesses, requirements: list[int], ground: Ground | None = None) -> None:
-        for requirement, circuit in self._proven(witness, requirements, ground or self._ground).items():
+    def _use(self, witness: Witnesses, requirements: list[int], allowed: AllowedChanges | None = None) -> None:
+        for requirement, circuit in self._proven(witness, requirements, allowed or self._allowed).items():
             self._assign(requirement, circuit)
 
-    def _proven(self, witness: Witnesses, requirements: list[int], ground: Ground) -> dict[int, Circuit]:
+    def _proven(self, witness: Witnesses, requirements: list[int], allowed: AllowedChanges) -> dict[int, Circuit]:
         """The requirements that a witness, or its reverse as far as it goes, proves."""
         cells, amounts, denominator = witness.one(0)
         amount_of = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
-        back = reversal(ground, witness, 0)
+        back = reversal(allowed, witness, 0)
         if self.context.whole:
             back = Fraction(int(back))
         reverse: Circuit | None = None

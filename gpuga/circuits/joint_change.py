@@ -15,7 +15,7 @@ from gpuga.kernels.layout import Requirements
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Solver, Status
 from gpuga.safety.vertex import exact_near
-from gpuga.safety.witness import Ground, hold, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -35,8 +35,8 @@ SHORT_COST = 100.0
 class JointChange:
     """Changes of one table for groups of requirements; suppressed cells are cheap."""
 
-    def __init__(self, table: Table, ground: Ground, solver: Solver | None = None) -> None:
-        self.table, self.ground = table, ground
+    def __init__(self, table: Table, allowed: AllowedChanges, solver: Solver | None = None) -> None:
+        self.table, self.allowed = table, allowed
         self.solver = solver or Highs()
         self.cells = np.flatnonzero((table.up > 0) | (table.down > 0)).astype(np.int32)
         self.column = np.full(len(table), -1, np.int64)
@@ -46,14 +46,14 @@ class JointChange:
 
     def _lines(self) -> None:
         """The lines of the movable cells in compressed columns, lines renumbered."""
-        ground = self.ground
-        counts = np.diff(ground.cell_start)[self.cells]
-        first = ground.cell_start[self.cells]
+        allowed = self.allowed
+        counts = np.diff(allowed.cell_start)[self.cells]
+        first = allowed.cell_start[self.cells]
         entries = np.repeat(first - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(counts.sum())
-        used, index = np.unique(ground.cell_line[entries], return_inverse=True)
+        used, index = np.unique(allowed.cell_line[entries], return_inverse=True)
         self.rows = len(used)
         self.start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        self.index, self.coef = index.astype(np.int32), ground.cell_coef[entries]
+        self.index, self.coef = index.astype(np.int32), allowed.cell_coef[entries]
 
     def find(self, requirements: Requirements, suppressed: Mask, seconds: float = float("inf")) -> Witnesses | None:
         """An exact change that reaches most of the requirements' goals (one requirement per cell), or None."""
@@ -114,4 +114,4 @@ class JointChange:
                 return None
             whole, denominator = whole * share, denominator * 1024
         witness = witness_of(self.cells, whole, denominator)
-        return witness if len(witness.cell) and hold(self.ground, witness)[0] else None
+        return witness if len(witness.cell) and hold(self.allowed, witness)[0] else None

@@ -143,8 +143,8 @@ class GeneralKernels:
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """The circuits of the pool."""
-        ground = self.cpu.ground
-        return {"start": ground.pool_start, "cell": ground.pool_cell, "amount": ground.pool_amount}
+        table = self.cpu.table
+        return {"start": table.pool_start, "cell": table.pool_cell, "amount": table.pool_amount}
 
     def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take circuits of such arrays into the pool."""
@@ -179,7 +179,7 @@ class GeneralKernels:
     @contextmanager
     def _in_time(self) -> Iterator[None]:
         """Work in the kernels ends soon after a limited time does: one child of a large table can take many seconds."""
-        halt = self.cpu.ground.halt
+        halt = self.cpu.table.halt
         if self.clock.seconds is None:
             yield
             return

@@ -178,7 +178,7 @@ def _take_circuits(shown: Shown, cells: Ints, goals: Ints, price: Floats, room: 
     usable = width > 0
     cells, price, width, asked = cells[usable], price[usable], width[usable], asked[usable]
     order = np.lexsort((cells, price, asked, -width))
-    basis = CircuitBasis.of(shown.ground, cells[order])
+    basis = CircuitBasis.of(shown.allowed, cells[order])
     if basis is None:
         return
     places = np.flatnonzero(asked[order])
@@ -196,10 +196,10 @@ def _by_programs(shown: Shown, context: Context) -> None:
     for per_line, most, pieces in WIDER if len(table) > SMALL else ():
         for cell, direction, need in _questions(shown, context.clock):
             around = near.around(cell, -(-need // pieces), shown.suppressed, per_line, most)
-            change = CheapestChange(table, shown.suppressed, context.solver, within=around, ground=shown.ground)
+            change = CheapestChange(table, shown.suppressed, context.solver, within=around, allowed=shown.allowed)
             _take_change(shown, change, (cell, direction, need), context.clock)
     if len(shown.open_cells()) and not context.clock.expired():
-        change = CheapestChange(table, shown.suppressed, context.solver, ground=shown.ground)
+        change = CheapestChange(table, shown.suppressed, context.solver, allowed=shown.allowed)
         for question in _questions(shown, context.clock):
             _take_change(shown, change, question, context.clock)
 
@@ -226,7 +226,7 @@ def _questions(shown: Shown, clock: Clock) -> Iterator[tuple[int, int, int]]:
 
 def _room(shown: Shown) -> Ints:
     """How far cells can move both ways."""
-    return np.minimum(shown.ground.up, shown.ground.down)
+    return np.minimum(shown.allowed.up, shown.allowed.down)
 
 
 def _largest_first(shown: Shown) -> list[int]:

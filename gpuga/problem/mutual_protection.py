@@ -23,7 +23,7 @@ from gpuga.lp.projection import Floats, Kernel
 from gpuga.memory import short
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
-from gpuga.safety.witness import Ground, hold, together, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, together, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -129,7 +129,7 @@ class PrimaryPattern:
     kernel: Kernel
     equations: Equations
     lines: Eliminated
-    ground: Ground
+    allowed: AllowedChanges
 
     @classmethod
     def of(cls, table: Table) -> PrimaryPattern | None:
@@ -152,10 +152,10 @@ class PrimaryPattern:
             return None
         size = np.maximum(np.abs(table.value[cells]), 1).astype(np.float64)
         matrix = csr_array((coef * size[at], (line, at)), shape=(len(used), len(cells)))
-        kernel, ground = Kernel(matrix), Ground.of(table, table.forced)
+        kernel, allowed = Kernel(matrix), AllowedChanges.of(table, table.forced)
         scaled = kernel.rows
         equations = Equations.of(scaled.indptr, scaled.indices, scaled.data, len(cells))
-        return cls(table, cells, rise, fall, kernel, equations, lines, ground)
+        return cls(table, cells, rise, fall, kernel, equations, lines, allowed)
 
     def possible(self, requirements: Requirements) -> Mask:
         """Which requirements propagation does not refute."""
@@ -220,4 +220,4 @@ class PrimaryPattern:
         if share == 0 or not moved.any():
             return None
         witness = witness_of(self.cells, amounts * share, parts * SHARE)
-        return witness if hold(self.ground, witness)[0] else None
+        return witness if hold(self.allowed, witness)[0] else None

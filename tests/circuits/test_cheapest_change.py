@@ -7,7 +7,7 @@ import numpy as np
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.safety.flow import reachable
 from gpuga.safety.requirements import level_requirements
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.two_way import two_way_table
 from tests.planes import random_plane_table
 
@@ -20,7 +20,7 @@ def test_a_change_is_found_just_where_a_flow_meets_the_level_and_holds_exactly()
         assert plane is not None
         met = reachable(plane, plane.lay(table.suppressible | table.forced).astype(bool), requirements).met
         change = CheapestChange(table, table.forced)
-        usable = Ground.of(table, table.suppressible | table.forced)
+        usable = AllowedChanges.of(table, table.suppressible | table.forced)
         for t, (cell, direction, need) in enumerate(
             zip(requirements.cell, requirements.direction, requirements.need, strict=True)
         ):

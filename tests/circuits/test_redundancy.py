@@ -14,7 +14,7 @@ from gpuga.circuits.redundancy import Redundancy
 from gpuga.context import Context
 from gpuga.safety.audit import judge
 from gpuga.safety.requirements import level_requirements
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.generate import smith3d
 from gpuga.table.table import Mask, Table
@@ -70,7 +70,7 @@ def test_changes_read_from_floats_are_exact_tables_without_the_redundant_cells(s
     left[gone] = False
     changes = list(redundancy.changes(range(len(cover.requirements))))
     assert len(changes) > len(cover.requirements) // 2
-    assert all(hold(Ground.of(cover.table, left), change)[0] for change in changes)
+    assert all(hold(AllowedChanges.of(cover.table, left), change)[0] for change in changes)
 
 
 def test_only_cells_that_are_asked_about_are_found() -> None:
@@ -110,7 +110,7 @@ def test_a_clean_up_by_tableau_ends_with_circuits_inside_a_safe_pattern(seed: in
     assert published == int((before & ~cover.suppressed).sum()) > 0
     assert not cover.open()
     assert all(cover.suppressed[circuit[0]].all() for circuit in cover.circuit if circuit is not None)
-    assert hold(Ground.of(cover.table, cover.suppressed), cover.proof()).all()
+    assert hold(AllowedChanges.of(cover.table, cover.suppressed), cover.proof()).all()
 
 
 def test_a_tableau_that_is_wrong_costs_cells_but_never_safety(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,4 +138,4 @@ def test_a_change_that_does_not_hold_is_never_a_circuit(monkeypatch: pytest.Monk
     monkeypatch.setattr(cover_module.Redundancy, "changes", misread)
     cover._clean_up_by_tableau(secondary(cover))
     assert not cover.open()
-    assert hold(Ground.of(cover.table, cover.suppressed), cover.proof()).all()
+    assert hold(AllowedChanges.of(cover.table, cover.suppressed), cover.proof()).all()

@@ -150,7 +150,7 @@ def check_patterns(pair: Pair) -> None:
     held = pair.device.pack(flags)
     places, neighbours = np.array([3, 1, 1, 0]) % pair.count, np.array([1, 2]) % pair.count
     taken, none = held.take(places), held.take(np.zeros(0, np.int64))
-    forced = unpack(Patterns(pair.host.ground.forced[None], pair.patterns.columns))
+    forced = unpack(Patterns(pair.host.table.forced[None], pair.patterns.columns))
     same(taken.unpacked(), (flags | forced)[places])
     same(held.take(neighbours).joined([none, taken]).unpacked(), (flags | forced)[[*neighbours, *places]])
     same(pair.device.nothing(3).unpacked(), np.repeat(forced, 3, axis=0))

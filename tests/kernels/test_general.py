@@ -49,7 +49,7 @@ def lines_of(axes: list[Axis]) -> Lines:
 
 def assert_proven(engine: GeneralCpu, pattern: Bools, genes: Genes, p: int) -> None:
     """All certificates lie inside the pattern, change no equation, and fit when scaled to their need."""
-    ground, lines, requirements = engine.ground, engine.lines, engine.requirements
+    table, lines, requirements = engine.table, engine.lines, engine.requirements
     for t in range(len(requirements)):
         found = engine.certificate(genes, p, t)
         assert found is not None
@@ -64,7 +64,7 @@ def assert_proven(engine: GeneralCpu, pattern: Bools, genes: Genes, p: int) -> N
         lead = int(amounts[cells == requirements.cell[t]][0]) * int(requirements.direction[t])
         for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
             signed = amount if lead > 0 else -amount
-            room = int(ground.up[cell] if signed > 0 else ground.down[cell])
+            room = int(table.up[cell] if signed > 0 else table.down[cell])
             assert abs(signed) * int(requirements.need[t]) <= room * abs(lead)
 
 
@@ -81,7 +81,7 @@ def test_decoded_and_cleaned_patterns_are_proven(shape: str) -> None:
     for p in np.flatnonzero(done).tolist():
         for found, proof in ((patterns, genes), cleaned):
             assert_proven(engine, found[p], proof, p)
-            assert not (found[p] & (engine.ground.kind == 2)).any()
+            assert not (found[p] & (engine.table.kind == 2)).any()
         assert (cleaned[0][p] <= patterns[p]).all()
 
 
@@ -155,7 +155,7 @@ def test_what_is_destroyed_is_repaired_with_the_certificates_that_stand() -> Non
 def test_work_that_is_halted_ends_at_once_and_proves_nothing_new() -> None:
     engine = table(CUBE, 6, primaries=8)
     patterns, genes, _ = children(engine, 4)
-    engine.ground.halt[0] = 1
+    engine.table.halt[0] = 1
     assert not children(engine, 4)[2].any()
     cleaned, _ = engine.clean(patterns, genes)
     assert (cleaned == patterns).all()
@@ -165,7 +165,7 @@ def test_pooled_circuits_are_tested_and_serve_where_there_are_no_axes() -> None:
     engine = table(TINY, 2, primaries=1, grid=False)
     own = int(engine.requirements.cell[0])
     helper = GeneralCpu(
-        Grid.of([options_of(axis) for axis in TINY]), engine.ground.up, np.full(27, 99), engine.requirements,
+        Grid.of([options_of(axis) for axis in TINY]), engine.table.up, np.full(27, 99), engine.requirements,
         engine.weight, engine.forced, ~engine.forced, engine.lines,
     )  # fmt: skip
     cells, amounts = helper.certificate(children(helper, 1)[1], 0, 0) or (np.zeros(0), np.zeros(0))
@@ -174,7 +174,7 @@ def test_pooled_circuits_are_tested_and_serve_where_there_are_no_axes() -> None:
     wrong[0] += 1
     assert engine.add_circuits([0, len(cells)], cells, wrong) == 0
     roomy = GeneralCpu(
-        None, engine.ground.up, np.full(27, 99), engine.requirements, engine.weight, engine.forced, ~engine.forced,
+        None, engine.table.up, np.full(27, 99), engine.requirements, engine.weight, engine.forced, ~engine.forced,
         engine.lines,
     )  # fmt: skip
     assert roomy.add_circuits([0, len(cells)], cells, amounts) == 1

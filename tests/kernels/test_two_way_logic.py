@@ -19,7 +19,7 @@ from gpuga.kernels.logic.decode import decode_child
 from gpuga.kernels.logic.destroy import ANYWHERE, FLOW, LINE, WALK
 from gpuga.kernels.logic.hashing import below, mixed, small_share
 from gpuga.kernels.logic.ordering import sort_by_key
-from gpuga.kernels.logic.records import Ground, Needs, Scratch
+from gpuga.kernels.logic.records import Needs, Scratch, TableRecord
 from gpuga.kernels.logic.spread import begin, has_reached, open_arcs, spread, start_at, wait
 from gpuga.kernels.logic.witnesses import LONGEST_FLOW
 from gpuga.kernels.two_way import SINGLE, TwoWayCpu
@@ -30,16 +30,16 @@ from .test_two_way import engine
 
 
 @njit
-def _flow_left(ground, needs, scratch, rows, t):  # type: ignore[no-untyped-def]
-    build(ground, scratch.net, rows)
+def _flow_left(record, needs, scratch, rows, t):  # type: ignore[no-untyped-def]
+    build(record, scratch.net, rows)
     empty_flow(scratch.net, find(scratch.net, needs.cell[t]))
     source, sink = np.int64(needs.source[t]), np.int64(needs.sink[t])
     return send(scratch.net, scratch.search, source, sink, needs.need[t], needs.need[t])
 
 
 @njit
-def _arrivals(ground, needs, scratch, rows, arrived):  # type: ignore[no-untyped-def]
-    build(ground, scratch.net, rows)
+def _arrivals(record, needs, scratch, rows, arrived):  # type: ignore[no-untyped-def]
+    build(record, scratch.net, rows)
     begin(scratch.flood)
     waiting = np.int64(0)
     for t in range(len(arrived)):
@@ -62,19 +62,19 @@ def _draws(seed, count):  # type: ignore[no-untyped-def]
     return mixed(seed, np.int64(0)), np.array([below(seed, np.int64(x), np.int64(7)) for x in range(count)]), shares
 
 
-def parts(work: TwoWayCpu) -> tuple[Ground, Needs, Scratch]:
-    return work.ground, work.needs, work.free.get()
+def parts(work: TwoWayCpu) -> tuple[TableRecord, Needs, Scratch]:
+    return work.table, work.needs, work.free.get()
 
 
 def largest_flow(work: TwoWayCpu, suppressed: Bools, t: int) -> int:
     """By another method, on the network written out."""
-    ground, needs = work.ground, work.needs
-    nodes, limit = ground.rows + ground.columns, int(needs.need[t])
+    record, needs = work.table, work.needs
+    nodes, limit = record.rows + record.columns, int(needs.need[t])
     table = np.zeros((nodes, nodes), np.int32)
     for c in np.flatnonzero(suppressed):
         if c != needs.cell[t]:
-            i, j = c // ground.columns, ground.rows + c % ground.columns
-            table[i, j], table[j, i] = np.minimum(ground.capacity[c], limit)
+            i, j = c // record.columns, record.rows + c % record.columns
+            table[i, j], table[j, i] = np.minimum(record.capacity[c], limit)
     return int(maximum_flow(csr_array(table), int(needs.source[t]), int(needs.sink[t])).flow_value)
 
 
@@ -83,11 +83,11 @@ def test_what_a_flow_lacks_is_exact(seed: int) -> None:
     rng = np.random.default_rng(seed)
     case = random_plane(rng)
     work = engine(case)
-    ground, needs, scratch = parts(work)
+    record, needs, scratch = parts(work)
     for pattern in case.patterns | case.primary:
         rows = pack(pattern[None], case.columns).bits[0]
         for t in range(len(case.requirements)):
-            left = _flow_left(ground, needs, scratch, rows, t)
+            left = _flow_left(record, needs, scratch, rows, t)
             assert left == max(0, needs.need[t] - largest_flow(work, pattern, t))
 
 
@@ -95,14 +95,14 @@ def test_what_a_flow_lacks_is_exact(seed: int) -> None:
 def test_a_flood_carries_a_requirement_to_its_sink_exactly_where_one_wide_path_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     case = random_plane(rng)
-    ground, needs, scratch = parts(engine(case))
+    record, needs, scratch = parts(engine(case))
     order = np.argsort(case.requirements.need, kind="stable")
     patterns = case.patterns | case.primary
     expected = by_one_path(patterns, case.plane, case.requirements)[:, order]
     asked = (needs.need > 0) & (needs.possible > 0)
     for pattern, wide in zip(patterns, expected, strict=True):
         arrived = np.zeros(len(order), np.bool_)
-        _arrivals(ground, needs, scratch, pack(pattern[None], case.columns).bits[0], arrived)
+        _arrivals(record, needs, scratch, pack(pattern[None], case.columns).bits[0], arrived)
         np.testing.assert_array_equal(arrived[asked], wide[asked])
 
 

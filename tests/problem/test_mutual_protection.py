@@ -12,7 +12,7 @@ from gpuga.problem.general import requirements_of
 from gpuga.problem.mutual_protection import PrimaryPattern, mutual_protection
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table import Table
 from gpuga.table.generate import smith3d
 from tests.support.small_tables import random_table
@@ -29,7 +29,7 @@ def test_boosted_requirements_are_within_the_attackers_reach(seed: int) -> None:
     table = random_table(rng, (4, 4, 3), sensitive=0.6, bounded=seed % 2 == 1)
     requirements = requirements_of(table, False)
     found = mutual_protection(table, requirements, Context())
-    assert hold(Ground.of(table, table.forced), found.tables).all()
+    assert hold(AllowedChanges.of(table, table.forced), found.tables).all()
     attacker = Attacker(table, table.forced)
     for requirement in np.flatnonzero(found.proven_by >= 0).tolist():
         cell, direction, need = (

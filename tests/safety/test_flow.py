@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import maximum_flow
 from gpuga.kernels.layout import Requirements
 from gpuga.safety.flow import extreme, reachable
 from gpuga.safety.requirements import level_requirements
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table import INFINITE, two_way_table
 from gpuga.table.builders import table_from_array
 from gpuga.table.generate import class2
@@ -125,8 +125,8 @@ def test_a_witness_may_move_more_cells_than_there_was_room_for():
     assert found.met.tolist() == [True, True, False]
     assert np.diff(found.start).tolist() == [2 * width, 4, 0]
     witnesses = Witnesses(found.start, found.cell, found.amount, np.ones(3, np.int64))
-    ground = Ground.of(table, plane.lift(hidden).astype(bool))
-    assert hold(ground, witnesses).all()
+    allowed = AllowedChanges.of(table, plane.lift(hidden).astype(bool))
+    assert hold(allowed, witnesses).all()
     for requirement in range(2):
         cells, amounts, _ = witnesses.one(requirement)
         moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
