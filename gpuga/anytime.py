@@ -17,12 +17,12 @@ from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context, Silent
 from gpuga.errors import GpugaError, Infeasible, OutOfTime
 from gpuga.heuristics.first import first_pattern
-from gpuga.kernels.layout import Requirements
 from gpuga.methods import Run
 from gpuga.problem.general import requirements_of
 from gpuga.problem.refusal import impossible
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import Audit, judge
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.unpick import unpick
 from gpuga.table.table import Mask, Table
 from gpuga.table.witnesses import Witnesses

@@ -26,7 +26,6 @@ from gpuga.evolution.engine import begin, evolve, new_toolbox
 from gpuga.evolution.ordering_ga import ordering_ga
 from gpuga.evolution.orderings import Wanted, evaluator_of
 from gpuga.evolution.stopping import Stop
-from gpuga.kernels.layout import Requirements
 from gpuga.methods import METHODS, find_method
 from gpuga.parameters import OrderingGaParameters, StopParameters
 from gpuga.problem.general import GeneralProblem, requirements_of
@@ -36,6 +35,7 @@ from gpuga.safety import boxes
 from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.proofs import cheap_proofs
+from gpuga.safety.requirements import Requirements
 from gpuga.table import Table
 from gpuga.table.generate import smith3d
 from gpuga.table.groups import with_groups

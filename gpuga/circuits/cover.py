@@ -20,12 +20,12 @@ from gpuga.circuits.neighbourhood import Neighbourhoods
 from gpuga.circuits.redundancy import Redundancy
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
-from gpuga.kernels.layout import Requirements
 from gpuga.problem.mutual_protection import mutual_protection_of
 from gpuga.problem.refusal import impossible
 from gpuga.problem.singletons import Singletons
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import AllowedChanges, hold, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels.layout import Requirements
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Model, Solver, Status
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.vertex import exact_near
 from gpuga.safety.witness import AllowedChanges, hold, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table

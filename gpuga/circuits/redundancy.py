@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.tableau import CLOSE, Floats, Positions, Tableau, fix, reaches, tableau_of
 from gpuga.compiled import bare, compiled
-from gpuga.kernels.layout import Requirements
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import rationalise, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses

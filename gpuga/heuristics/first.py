@@ -23,10 +23,10 @@ from gpuga.errors import OutOfTime
 from gpuga.heuristics.bottleneck import CircuitBasis
 from gpuga.heuristics.hypercube import largest_first, rectangles
 from gpuga.heuristics.shown import Goals, Shown
-from gpuga.kernels.layout import Requirements
 from gpuga.problem.two_way import problem_of
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Table
 from gpuga.table.two_way import TwoWayTable, two_way_table
 

@@ -18,12 +18,12 @@ from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.heuristics.repeated_rectangles import Rectangles, rectangles_until_safe
-from gpuga.kernels.layout import Requirements
 from gpuga.parameters import HypercubeParameters
 from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Mask, Table
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled
-from gpuga.kernels.layout import Requirements
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.unpick import unpick
 from gpuga.safety.witness import AllowedChanges, hold, together
 from gpuga.table.table import Ints, Mask, Table

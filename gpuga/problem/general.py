@@ -9,9 +9,8 @@ import numpy as np
 
 from gpuga.context import Clock
 from gpuga.errors import OutOfTime
-from gpuga.kernels.layout import Requirements
 from gpuga.safety.attacker import Attacker
-from gpuga.safety.requirements import level_requirements
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.table.table import Ints, Mask, Table
 
 

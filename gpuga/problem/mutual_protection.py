@@ -18,9 +18,9 @@ from scipy.sparse import csr_array
 
 from gpuga.context import Context
 from gpuga.kernels import Backend, Equations, get_backend
-from gpuga.kernels.layout import Requirements
 from gpuga.lp.projection import Floats, Kernel
 from gpuga.memory import short
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
 from gpuga.safety.witness import AllowedChanges, hold, together, witness_of

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError
-from gpuga.kernels.layout import Requirements
 from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.refusal import impossible
 from gpuga.safety.flow import extreme, oriented, reachable
 from gpuga.safety.network import Network, PatternNetwork, capacity_of, network_of, pattern_network
-from gpuga.safety.requirements import level_requirements
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.two_way import TwoWayTable, two_way_table
 

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from gpuga.kernels.layout import Requirements
 from gpuga.lp.batch import BatchSolver
 from gpuga.lp.highs import WIDEST, Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import AllowedChanges, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.kernels import Grid
-from gpuga.kernels.layout import Requirements
 from gpuga.kernels.logic.boxes import Boxed, Bytes
 from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import together
 from gpuga.table.crossing import Expired, crossing_of
 from gpuga.table.table import Ints, Mask, Table

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled
-from gpuga.kernels.layout import Requirements
 from gpuga.safety.network import (
     PUBLISHED,
     UNBOUNDED,
@@ -23,6 +22,7 @@ from gpuga.safety.network import (
     network_of,
     pattern_network,
 )
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import INFINITE, Ints, Mask
 from gpuga.table.two_way import TwoWayTable
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 import numpy as np
 
 from gpuga.errors import OutOfTime
-from gpuga.kernels.layout import Requirements
 from gpuga.safety.boxes import BoxGrid, BoxSearch, box_grid
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.flow import extreme, reachable
+from gpuga.safety.requirements import Requirements
 from gpuga.table.crossing import Expired
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.two_way import TwoWayTable, suppressed_grid, two_way_table

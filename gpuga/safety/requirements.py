@@ -7,6 +7,8 @@ import numpy as np
 from gpuga.kernels.layout import Requirements
 from gpuga.table.table import Table
 
+__all__ = ["Requirements", "level_requirements"]
+
 
 def level_requirements(table: Table, strict: bool = False) -> Requirements:
     """The upper and lower levels of all sensitive cells as requirements, by ascending cell, up before down.

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from gpuga import kernels
-from gpuga.kernels.layout import Requirements
 from gpuga.safety.box_options import options_of
 from gpuga.safety.boxes import BoxGrid, BoxSearch, _with_groups, box_grid
-from gpuga.safety.requirements import level_requirements
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.safety.witness import together, witness_of
 from gpuga.table.builders import table_from_array
 from gpuga.table.crossing import Crossing, crossing_of

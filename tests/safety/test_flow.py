@@ -7,9 +7,8 @@ import pytest
 from scipy.sparse import lil_array
 from scipy.sparse.csgraph import maximum_flow
 
-from gpuga.kernels.layout import Requirements
 from gpuga.safety.flow import extreme, reachable
-from gpuga.safety.requirements import level_requirements
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table import INFINITE, two_way_table
 from gpuga.table.builders import table_from_array

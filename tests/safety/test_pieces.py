@@ -16,7 +16,7 @@ from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.exposure import exposure, initially_exposed
-from gpuga.safety.requirements import level_requirements
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.safety.unpick import one_line_each, unpick
 from gpuga.safety.witness import AllowedChanges, hold, rationalise, reversal, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
@@ -489,7 +489,6 @@ def test_what_is_not_safe_is_refuted_and_not_left_undecided() -> None:
 
 
 def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
-    from gpuga.kernels.layout import Requirements
     from gpuga.safety.boxes import BoxSearch, box_grid
     from gpuga.table.groups import with_groups
 

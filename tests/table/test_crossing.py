@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuga.kernels.layout import Requirements
 from gpuga.safety.boxes import BoxSearch, box_grid
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.crossing import (
     Axis,

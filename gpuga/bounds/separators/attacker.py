@@ -16,10 +16,10 @@ from gpuga.bounds.separators.bridges import bridge
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
 from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.context import Clock
-from gpuga.kernels.layout import Requirements
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.problem.general import GeneralProblem
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Mask, Table
 
 WHOLE_ROOMS = (1.0, 64.0, 1e5)

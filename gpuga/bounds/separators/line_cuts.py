@@ -19,7 +19,7 @@ import numpy as np
 from gpuga.bounds.cut import Floats, Key
 from gpuga.bounds.knapsack import compiled_step
 from gpuga.compiled import compiled, whole
-from gpuga.kernels.layout import Requirements
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import rationalise
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 

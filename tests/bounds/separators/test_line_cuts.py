@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row, reduce, rounded_row, whole_product
-from gpuga.kernels.layout import Requirements
+from gpuga.safety.requirements import Requirements
 from gpuga.table import INFINITE, Levels, Lines, Table
 from tests.brute_force import is_safe
 from tests.planes import random_plane_table
