@@ -37,9 +37,9 @@ def boxes_in_order(
     options: int,
     cells: int,
 ) -> tuple[Bytes, Ints, NDArray[np.int32], Ints]:
-    """Each task in turn its cheapest box, whose cells become suppressed.
+    """Each requirement in turn its cheapest box, whose cells become suppressed.
 
-    Returns which tasks have one (uint8[T]), the boxes' lengths (int64[T]), places and amounts one after the other.
+    Returns which requirements have one (uint8[T]), the boxes' lengths (int64[T]), places and amounts in a row.
     """
     scratch = new_scratch(boxed, options, cells)
     covered, length = np.zeros(len(place), np.uint8), np.zeros(len(place), np.int64)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..layout import INFINITE
 from .box_sums import forget_sum
 from .compile import Truth, bare, whole
-from .general_records import TOUCHED, WIDEST, Ground, State
+from .general_records import TOUCHED, WIDEST, GeneralTable, State
 
 MOST_COMBINED = 48
 """Certificates through a published cell that are tried against it."""
@@ -20,9 +20,9 @@ LONGEST = 512
 
 
 @bare
-def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> Truth:
+def scaled_fits(table: GeneralTable, place: int, amount: int, lead: int, need: int) -> Truth:
     """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
-    room = ground.up[place] if amount > 0 else ground.down[place]
+    room = table.up[place] if amount > 0 else table.down[place]
     size = abs(amount)
     if room >= INFINITE:
         return True
@@ -77,22 +77,22 @@ def divided(state: State) -> None:
 
 
 @bare
-def sum_proves(ground: Ground, state: State, requirement: int) -> bool:
+def sum_proves(table: GeneralTable, state: State, requirement: int) -> bool:
     """Whether the sum at hand, scaled to a requirement's need, fits all rooms."""
-    lead, need = state.moved[ground.own[requirement]], ground.need[requirement]
+    lead, need = state.moved[table.own[requirement]], table.need[requirement]
     if lead == 0:
         return False
-    way = 1 if (lead > 0) == (ground.direction[requirement] > 0) else -1
+    way = 1 if (lead > 0) == (table.direction[requirement] > 0) else -1
     for x in range(state.note[TOUCHED]):
         place = whole(state.touched[x])
         by = way * state.moved[place]
-        if by != 0 and not scaled_fits(ground, place, by, abs(lead), need):
+        if by != 0 and not scaled_fits(table, place, by, abs(lead), need):
             return False
     return True
 
 
 @bare
-def combined(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
+def combined(table: GeneralTable, state: State, certificate: int, requirement: int) -> bool:
     """A certificate and another one against its only published cell, as the sum at hand; False: none fits."""
     if certificate < 0:
         return False
@@ -113,7 +113,7 @@ def combined(ground: Ground, state: State, certificate: int, requirement: int) -
             state.note[TOUCHED] = 0
             if times < WIDEST and abs(by) < WIDEST and lay(state, certificate, times) and lay(state, other, back):
                 divided(state)
-                if sum_proves(ground, state, requirement):
+                if sum_proves(table, state, requirement):
                     return True
             forget_sum(state)
         e = state.next[e]

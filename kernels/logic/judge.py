@@ -6,7 +6,7 @@ from ..layout import Bits
 from .arcs import build, find
 from .augment import empty_flow, finer, lacking, send
 from .compile import Truth, bare, whole
-from .records import Flood, Ground, Needs, Net, Scratch, Search
+from .records import Flood, Needs, Net, Scratch, Search, TableRecord
 from .spread import begin, has_reached, open_arcs, spread, start_at, wait
 
 
@@ -43,10 +43,10 @@ def spread_all(needs: Needs, net: Net, flood: Flood) -> bool:
 
 
 @bare
-def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
+def is_safe(table: TableRecord, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
     """Whether the pattern `rows` covers every requirement: one flood for all, flows for what is left."""
     net, flood = scratch.net, scratch.flood
-    build(ground, net, rows)
+    build(table, net, rows)
     if not spread_all(needs, net, flood):
         return False
     for t in range(needs.cell.shape[0] - 1, -1, -1):

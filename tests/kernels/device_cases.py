@@ -50,7 +50,7 @@ def make_pair(machine: Machine, requirements: int, seed: int, count: int = 5) ->
 def pair_of(machine: Machine, case: PlaneCase, rng: np.random.Generator, count: int) -> Pair:
     """A table on the CPU and on a device, with the first of its patterns, random prices and a random core."""
     candidate = ~case.primary & (rng.random(case.plane.cells) < 0.9)
-    host = TwoWayCpu(case.plane, case.tasks, case.weights, case.primary, candidate, 1)
+    host = TwoWayCpu(case.plane, case.requirements, case.weights, case.primary, candidate, 1)
     rows, columns = case.plane.rows, case.columns
     hubs = np.zeros(rows + columns, bool)
     hubs[[rows - 1, rows + columns - 1]] = True
@@ -150,7 +150,7 @@ def check_patterns(pair: Pair) -> None:
     held = pair.device.pack(flags)
     places, neighbours = np.array([3, 1, 1, 0]) % pair.count, np.array([1, 2]) % pair.count
     taken, none = held.take(places), held.take(np.zeros(0, np.int64))
-    forced = unpack(Patterns(pair.host.ground.forced[None], pair.patterns.columns))
+    forced = unpack(Patterns(pair.host.table.forced[None], pair.patterns.columns))
     same(taken.unpacked(), (flags | forced)[places])
     same(held.take(neighbours).joined([none, taken]).unpacked(), (flags | forced)[[*neighbours, *places]])
     same(pair.device.nothing(3).unpacked(), np.repeat(forced, 3, axis=0))
