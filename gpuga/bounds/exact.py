@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuga import compiling
+from gpuga.bounds.cut import Separator
 from gpuga.bounds.incumbent import BY_CUTS, BY_LINES
 from gpuga.bounds.master import Master
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search, master_of, master_over, repair_of, separator_of
-from gpuga.bounds.separators.attacker import Attackers
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search, master_of, master_over, repair_of
+from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
@@ -22,8 +23,8 @@ from gpuga.table.table import Table
 
 NOTHING = "nothing to protect"
 
-AttackersOf = Callable[[GeneralProblem], Attackers]
-"""Who solves the attackers' programs of a problem."""
+SeparatorOf = Callable[[GeneralProblem], Separator]
+"""Who finds the cuts of a general problem, of whatever size."""
 
 SHARE_OF_LINES = 0.2
 """The share of a limited time in which cuts of single lines bound a table that the attackers' programs bound better."""
@@ -57,21 +58,21 @@ def lower_bound(
     *,
     whole: str = "auto",
     level_zero: str = "exact",
-    attackers: AttackersOf | None = None,
+    separator: SeparatorOf | None = None,
 ) -> Bound:
-    """See `gpuga.lower_bound`; `attackers` solve the attackers' programs of a general table, then of any size."""
+    """See `gpuga.lower_bound`; `separator` finds the cuts of a general table, then of any size."""
     if context is None:
         compiling.say_first()
     context = context or Context()
     table, _ = as_judged(table, Asked(context.strict, whole=whole, level_zero=level_zero))
-    return bound(problem_for(table, context.strict, context.clock), context, attackers)
+    return bound(problem_for(table, context.strict, context.clock), context, separator)
 
 
-def bound(problem: TableProblem, context: Context, attackers: AttackersOf | None = None) -> Bound:
+def bound(problem: TableProblem, context: Context, separator: SeparatorOf | None = None) -> Bound:
     """The same for a problem."""
     context.progress.stage("bound")
     if not isinstance(problem, TwoWayProblem):
-        return _general_bound(problem, context, attackers)
+        return _general_bound(problem, context, separator)
     if not len(problem.plain_levels.place):
         return Bound(problem.base_cost, NOTHING, context.clock.spent())
     try:
@@ -82,17 +83,16 @@ def bound(problem: TableProblem, context: Context, attackers: AttackersOf | None
     return Bound(problem.base_cost + root.bound, BY_CUTS, context.clock.spent(), root=root)
 
 
-def _general_bound(problem: GeneralProblem, context: Context, attackers: AttackersOf | None) -> Bound:
+def _general_bound(problem: GeneralProblem, context: Context, separator: SeparatorOf | None) -> Bound:
     """The better one of what single lines prove and, of tables that are not too large, what attackers' programs do."""
     clock, roots = context.clock, []
-    programs = problem.weight.size <= MOST_CELLS_TO_PROVE or attackers is not None
+    programs = problem.weight.size <= MOST_CELLS_TO_PROVE or separator is not None
     if not programs or clock.seconds is not None:
         # the attackers' programs may leave no time to price their columns, without which they prove nothing
         part = clock.part(SHARE_OF_LINES) if programs else clock
         roots.append((BY_LINES, tightened(master_of(problem, quick=True), part)))
     if programs:
-        asked = None if attackers is None else attackers(problem)
-        roots.append((BY_CUTS, tightened(master_over(separator_of(problem, attackers=asked)), clock)))
+        roots.append((BY_CUTS, tightened(master_over((separator or AttackerSeparator)(problem)), clock)))
     kind, root = max(roots, key=lambda one: one[1].bound)
     return Bound(problem.base_cost + root.bound, kind, clock.spent(), root=root)
 

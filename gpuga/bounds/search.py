@@ -21,7 +21,7 @@ from gpuga.bounds.neighbourhood import MANY_COLUMNS, Neighbourhood
 from gpuga.bounds.repair.cover import CoverRepair
 from gpuga.bounds.repair.paths import PathRepair
 from gpuga.bounds.repair.repair import Repair
-from gpuga.bounds.separators.attacker import Attackers, AttackerSeparator
+from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.bounds.separators.flow import FlowSeparator
 from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.bounds.tree import Tree
@@ -55,14 +55,11 @@ SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_DIVES = 0.1, 0.4, 0.4
 """Of a limited time: the most that further first patterns, cutting planes, then dives take before the tree."""
 
 
-def separator_of(problem: TableProblem, quick: bool = False, attackers: Attackers | None = None) -> Separator:
-    """Who finds the cuts of a problem; of a general one, where it must be quick, in single lines only.
-
-    Else `attackers` solve the programs of a general one; None: this process.
-    """
+def separator_of(problem: TableProblem, quick: bool = False) -> Separator:
+    """Who finds the cuts of a problem; of a general one, where it must be quick, in single lines only."""
     if isinstance(problem, TwoWayProblem):
         return FlowSeparator(problem)
-    return LineSeparator(problem) if quick else AttackerSeparator(problem, attackers)
+    return LineSeparator(problem) if quick else AttackerSeparator(problem)
 
 
 def repair_of(problem: TableProblem, context: Context, separator: Separator | None = None) -> Repair:

@@ -7,15 +7,25 @@ nothing: the same table gives the same multipliers wherever and in whatever orde
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds import exact as bounds
-from gpuga.bounds.cut import Floats
-from gpuga.bounds.separators.attacker import BRIDGE, FractionalAttacker, out_of_reach, stuck_cells
+from gpuga.bounds.cut import Batches as CutBatches
+from gpuga.bounds.cut import Cut, Floats
+from gpuga.bounds.separators.attacker import (
+    BRIDGE,
+    LONGEST_SILENCE,
+    AttackerSeparator,
+    FractionalAttacker,
+    bridges,
+    products_of_levels,
+)
+from gpuga.bounds.separators.bridges import bridge
+from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
 from gpuga.cluster.batches import Batches
 from gpuga.cluster.messages import digest, packed_table, unpacked_table
 from gpuga.cluster.workers import Workers, cores, find_workers
@@ -28,10 +38,10 @@ from gpuga.table.table import Ints, Table
 REQUIREMENTS = 12
 """Requirements in a batch, those with similar needs together: the programs of a batch are solved from one another."""
 
-STUCK_PARTS = 2
-"""Batches of cells that may be stuck: each program settles many cells, and with more batches much is done twice."""
+ROOM = 1.0
+"""Room of cells, in needs of a requirement: the narrow one, in which fractional points are judged."""
 
-LARGEST = 2.0**20
+LARGEST = 2**40
 """Multipliers beyond this are no answer of a table's program; sums of them could leave 64 bits."""
 
 
@@ -60,55 +70,78 @@ def lower_bound(
     if workers is None and cluster is None:
         return bounds.lower_bound(table, context, **asked)
     with find_workers(cluster, workers or cores()) as found:
-        return bounds.lower_bound(table, context, **asked, attackers=lambda problem: AttackersOnWorkers(problem, found))
+        return bounds.lower_bound(table, context, **asked, separator=lambda problem: SeparatorOnWorkers(problem, found))
 
 
-class AttackersOnWorkers:
-    """The attackers of a problem at workers; see `Attackers`. A batch whose worker dies is solved here."""
+class SeparatorOnWorkers(AttackerSeparator):
+    """Finds cuts of any linear table at the root; see `Separator`. A batch whose worker dies is solved here."""
 
     def __init__(self, problem: GeneralProblem, workers: Workers) -> None:
-        self.problem, self.workers = problem, workers
-        self.table = np.frombuffer(packed_table(problem.table, {}, {}), np.uint8)
-        self.digest = digest(self.table.tobytes())
+        super().__init__(problem)
+        self.workers = workers
+        self.message = np.frombuffer(packed_table(problem.table, {}, {}), np.uint8)
+        self.name = digest(self.message.tobytes())
+        self._quiet: Ints = np.zeros(len(self.requirements), np.int64)
+        self._points = 0
 
-    def levels(self, which: Ints, z: Floats, room: float, clock: Clock) -> Iterator[tuple[int, Floats]]:
-        """Requirements by rising need, in batches."""
-        order = which[np.argsort(self.problem.plain.need[which], kind="stable")]
-        begins = range(0, len(order), REQUIREMENTS)
-        batches: list[Arrays] = [{"which": order[begin : begin + REQUIREMENTS]} for begin in begins]
-        for number, multipliers in self._sent({"room": room}, batches, z, clock).answers():
-            if number in order:
-                yield number, multipliers
+    def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> CutBatches:
+        """Roundings and lone cells, then what attackers at workers say, then zero-half cuts."""
+        yield self._cheap(x)
+        z = self._pattern(x)
+        # in one batch: each program settles many cells, and in several batches much would be done twice
+        stuck = self._sent([{"free": np.flatnonzero(self.candidate & (z > BRIDGE))}], z, clock)
+        yield [*self._levels_of(x, clock), *self._bridges_of(stuck, z)]
+        yield self._halves(x, cuts)
 
-    def stuck(self, z: Floats, clock: Clock) -> Iterator[Floats]:
-        """Sent at once, so that workers have these cells beside the requirements."""
-        cells = np.flatnonzero(self.problem.candidate & (z > BRIDGE))
-        batches: list[Arrays] = [{"free": cells[part::STUCK_PARTS]} for part in range(min(STUCK_PARTS, len(cells)))]
-        sent = self._sent({}, batches, z, clock)
-        return (multipliers for _, multipliers in sent.answers())
+    def _levels_of(self, x: Floats, clock: Clock) -> list[SparseCut]:
+        """Rows of requirements out of reach; those that were within reach of the latest points wait for their turn."""
+        self._points += 1
+        due = self._points % np.minimum(self._quiet + 1, LONGEST_SILENCE) == 0
+        for which in (np.flatnonzero(due), np.flatnonzero(~due)):
+            self._quiet[which] += 1
+            order = which[np.argsort(self.requirements.need[which], kind="stable")]
+            begins = range(0, len(order), REQUIREMENTS)
+            sent = self._sent([{"which": order[at : at + REQUIREMENTS]} for at in begins], self._pattern(x), clock)
+            kept = 0
+            for number, product in sent.products():
+                if number in order:
+                    self._quiet[number] = 0
+                    kept += self._keep_rows(product)
+            if kept and (found := self._roundings(x)):
+                return found
+        return []
 
-    def _sent(self, figures: dict[str, Any], batches: list[Arrays], z: Floats, clock: Clock) -> Sent:
-        told = {"table": self.digest, "seconds": None if clock.seconds is None else clock.left(), **figures}
-        return Sent(self, told, [batch | {"point": z} for batch in batches], clock)
+    def _bridges_of(self, sent: Sent, z: Floats) -> list[SparseCut]:
+        made = (bridge(self.table, product, z) for _, product in sent.products())
+        return [cut for cut in made if cut is not None and cut.violation(z) > BRIDGE]
+
+    def _sent(self, orders: list[Arrays], z: Floats, clock: Clock) -> Sent:
+        figures = {"table": self.name, "seconds": None if clock.seconds is None else clock.left()}
+        return Sent(self, figures, [order | {"point": z} for order in orders], clock)
 
 
 class Sent:
     """Batches of one point that are at workers."""
 
     def __init__(
-        self, attackers: AttackersOnWorkers, figures: dict[str, Any], orders: list[Arrays], clock: Clock
+        self, separator: SeparatorOnWorkers, figures: dict[str, Any], orders: list[Arrays], clock: Clock
     ) -> None:
-        self.attackers, self.figures, self.orders = attackers, figures, orders
-        self.batches = Batches(attackers.workers, propose, clock)
+        self.separator, self.figures, self.orders = separator, figures, orders
+        self.batches = Batches(separator.workers, propose, clock)
         for number, arrays in enumerate(orders):
             self.batches.send(number, packed(figures, arrays))  # without the table: most workers know it
 
-    def answers(self) -> Iterator[tuple[int, Floats]]:
-        """Numbers of requirements (-1: of none) and multipliers of lines, in the order of the batches.
+    def products(self) -> Iterator[tuple[int, Product]]:
+        """Numbers of requirements (-1: of none) and `y M` for the multipliers that were proposed."""
+        for number, multipliers in self._answers():
+            yield number, whole_product(self.separator.table, multipliers.astype(np.float64))
+
+    def _answers(self) -> Iterator[tuple[int, Ints]]:
+        """The same with multipliers of the lines, in the order of the batches.
 
         All of them are awaited, so that the order in which they come decides nothing.
         """
-        found: dict[int, tuple[Ints, Floats]] = {}
+        found: dict[int, tuple[Ints, Ints]] = {}
         for number, content in self.batches.answers():
             answer = self._read(content)
             if answer is not None:
@@ -123,9 +156,9 @@ class Sent:
             yield from zip(found[number][0].tolist(), found[number][1], strict=True)
 
     def _with_table(self, number: int) -> bytes:
-        return packed(self.figures, self.orders[number] | {"table": self.attackers.table})
+        return packed(self.figures, self.orders[number] | {"table": self.separator.message})
 
-    def _read(self, content: bytes | None) -> tuple[Ints, Floats] | None:
+    def _read(self, content: bytes | None) -> tuple[Ints, Ints] | None:
         """What a worker proposes; None where it lacked the table, or none answers. Nonsense counts as no proposal."""
         if content is None:
             return None
@@ -136,14 +169,14 @@ class Sent:
         if figures.get("unknown"):
             return None
         number, multipliers = arrays.get("number", NOBODY), arrays.get("multipliers", NOTHING)
-        if multipliers.shape != (len(number), len(self.attackers.problem.table.lines)):
+        if multipliers.dtype != np.int64 or multipliers.shape != (len(number), len(self.separator.table.lines)):
             return NOBODY, NOTHING
-        sound = np.isfinite(multipliers).all(axis=1) & (np.abs(multipliers) <= LARGEST).all(axis=1)
+        sound = (multipliers <= LARGEST).all(axis=1) & (multipliers >= -LARGEST).all(axis=1)
         return number[sound], multipliers[sound]
 
 
 NOBODY: Ints = np.zeros(0, np.int64)
-NOTHING: Floats = np.zeros((0, 0))
+NOTHING: Ints = np.zeros((0, 0), np.int64)
 
 _KNOWN: dict[str, GeneralProblem] = {}
 """The problem of the latest table at this worker, by the digest of its message."""
@@ -156,17 +189,19 @@ def propose(order: bytes) -> bytes:
     if problem is None:
         return packed({"unknown": True}, {})
     attacker, z, clock = FractionalAttacker(problem.table), arrays["point"], Clock(figures["seconds"])
-    found: list[tuple[int, Floats]]
+    found: list[tuple[int, Ints, Ints]]
     if "free" in arrays:
         free = np.zeros(len(problem.table), bool)
         free[arrays["free"]] = True
-        found = [(-1, multipliers) for multipliers in stuck_cells(attacker, free, z, clock)]
+        found = [(-1, *cut.origin[2:]) for cut in bridges(attacker, free, z, clock)]
     else:
         which = arrays["which"]
-        short = out_of_reach(attacker, problem.plain.subset(which), z, figures["room"], clock)
-        found = [(int(which[at]), multipliers) for at, multipliers in short]
-    rows = np.array([multipliers for _, multipliers in found]).reshape(len(found), len(problem.table.lines))
-    return packed({}, {"number": np.array([number for number, _ in found], np.int64), "multipliers": rows})
+        short = products_of_levels(attacker, problem.plain.subset(which), z, ROOM, clock)
+        found = [(int(which[at]), product.line, product.y) for at, product in short]
+    rows = np.zeros((len(found), len(problem.table.lines)), np.int64)
+    for row, (_, line, y) in zip(rows, found, strict=True):
+        row[line] = y
+    return packed({}, {"number": np.array([number for number, *_ in found], np.int64), "multipliers": rows})
 
 
 def _problem(name: str, content: NDArray[np.uint8] | None) -> GeneralProblem | None:

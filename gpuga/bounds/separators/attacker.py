@@ -2,20 +2,18 @@
 
 A cell of value z has z times its room. A requirement that is out of reach gives a knapsack row (see `line_cuts`), which
 is kept: its roundings cut off later points. A suppressed cell that cannot move gives a bridge. Both hold in integers
-for any multipliers; the duals of the attacker's linear programs only propose some. So the programs may be solved
-anywhere (`Attackers`).
+for any multipliers; the duals of the attacker's linear programs only propose some.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from gpuga.bounds.cut import Batches, Cut, Floats
 from gpuga.bounds.separators.bridges import bridge
-from gpuga.bounds.separators.line_cuts import SparseCut, whole_product
+from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
 from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
@@ -36,40 +34,25 @@ BRIDGE = 1e-2
 UNLIMITED = 100.0
 
 
-class Attackers(Protocol):
-    """Who solves the attackers' programs of points (float64[n]); what they answer only proposes multipliers."""
-
-    def levels(self, which: Ints, z: Floats, room: float, clock: Clock) -> Iterable[tuple[int, Floats]]:
-        """Those of some requirements (by number) that a point leaves out of reach, each with multipliers of the lines.
-
-        No cell gets more room than `room` times what is needed: no row counts more than that anyway.
-        """
-
-    def stuck(self, z: Floats, clock: Clock) -> Iterable[Floats]:
-        """Multipliers of the lines that show why free cells cannot move as far as a point suppresses them."""
-
-
 class AttackerSeparator(LineSeparator):
     """Finds cuts of any linear table; see `Separator`. Columns are its cells."""
 
-    def __init__(self, problem: GeneralProblem, attackers: Attackers | None = None) -> None:
+    def __init__(self, problem: GeneralProblem) -> None:
         super().__init__(problem)
-        self.attackers = OwnAttackers(problem) if attackers is None else attackers
+        self._levels, self._movement = FractionalAttacker(self.table), FractionalAttacker(self.table)
         self._silent: Ints = np.zeros(len(self.requirements), np.int64)
         self._asked = 0
 
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then what attackers say, then zero-half cuts."""
         yield self._cheap(x)
-        stuck = self.attackers.stuck(self._pattern(x), clock)  # named first: others may begin with both at once
-        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, stuck)]
+        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock)]
         yield self._halves(x, cuts)
 
     def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
         """Attackers are asked only where nothing cheaper is found; zero-half cuts come with what they say."""
         yield self._cheap(x)
-        stuck = self.attackers.stuck(self._pattern(x), clock)
-        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, stuck), *self._halves(x, cuts)]
+        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock), *self._halves(x, cuts)]
 
     def at_whole(self, x: Floats, clock: Clock) -> Batches:
         """What a whole pattern violates, from narrow to wide rooms."""
@@ -99,32 +82,14 @@ class AttackerSeparator(LineSeparator):
     def _asked_for(self, which: Ints, x: Floats, room: float, clock: Clock) -> list[SparseCut]:
         kept = 0
         self._silent[which] += 1
-        for number, multipliers in self.attackers.levels(which, self._pattern(x), room, clock):
-            self._silent[number] = 0
-            kept += self._keep_rows(whole_product(self.table, multipliers))
+        asked = self.requirements.subset(which)
+        for number, product in products_of_levels(self._levels, asked, self._pattern(x), room, clock):
+            self._silent[which[number]] = 0
+            kept += self._keep_rows(product)
         return self._roundings(x) if kept else []
 
-    def _bridges(self, x: Floats, stuck: Iterable[Floats]) -> list[SparseCut]:
-        z = self._pattern(x)
-        made = (bridge(self.table, whole_product(self.table, multipliers), z) for multipliers in stuck)
-        return [cut for cut in made if cut is not None and cut.violation(z) > BRIDGE]
-
-
-class OwnAttackers:
-    """The attackers of a problem in this process, each program warm from the one before it; see `Attackers`."""
-
-    def __init__(self, problem: GeneralProblem) -> None:
-        self.requirements, self.free = problem.plain, problem.candidate
-        self._levels, self._movement = FractionalAttacker(problem.table), FractionalAttacker(problem.table)
-
-    def levels(self, which: Ints, z: Floats, room: float, clock: Clock) -> Iterator[tuple[int, Floats]]:
-        """See `Attackers`."""
-        for number, multipliers in out_of_reach(self._levels, self.requirements.subset(which), z, room, clock):
-            yield int(which[number]), multipliers
-
-    def stuck(self, z: Floats, clock: Clock) -> Iterator[Floats]:
-        """See `Attackers`."""
-        return stuck_cells(self._movement, self.free, z, clock)
+    def _bridges(self, x: Floats, clock: Clock) -> list[SparseCut]:
+        return list(bridges(self._movement, self.candidate, self._pattern(x), clock))
 
 
 class FractionalAttacker:
@@ -171,10 +136,10 @@ class FractionalAttacker:
         return self.session.solve()
 
 
-def out_of_reach(
+def products_of_levels(
     attacker: FractionalAttacker, requirements: Tasks, z: Floats, room: float, clock: Clock
-) -> Iterator[tuple[int, Floats]]:
-    """The requirements that a point (float64[n]) leaves out of reach, each with multipliers of the lines that show it.
+) -> Iterator[tuple[int, Product]]:
+    """The requirements that a point (float64[n]) leaves out of reach, each with its `y M`.
 
     No cell gets more room than `room` times what is needed: no row counts more than that anyway.
     """
@@ -188,21 +153,24 @@ def out_of_reach(
         attacker.allow(*(np.minimum(most / need, room) * share for most in (attacker.down, attacker.up)))
         answer = attacker.ask(cell, int(requirements.direction[number]))
         if answer.status is Status.OPTIMAL and answer.objective < 1.0 - SHORT:
-            yield number, answer.row_dual
+            yield number, whole_product(attacker.table, answer.row_dual)
 
 
-def stuck_cells(attacker: FractionalAttacker, free: Mask, z: Floats, clock: Clock) -> Iterator[Floats]:
-    """Multipliers of the lines that show why free cells (bool[n]) cannot move as far as a point suppresses them."""
+def bridges(attacker: FractionalAttacker, free: Mask, z: Floats, clock: Clock) -> Iterator[SparseCut]:
+    """Cuts for the free cells (bool[n]) that cannot move as far as a point suppresses them."""
     table, cells = attacker.table, attacker.cells
     share = np.where(table.forced[cells], UNLIMITED, np.where(z[cells] < NOTHING, 0.0, z[cells]))
     attacker.allow(share, share)
     settled = ~free[cells] | (share <= BRIDGE)
     while not settled.all() and not clock.expired():
         column = int(np.argmin(settled))
-        answer = attacker.ask(int(cells[column]), 1)
+        cell = int(cells[column])
+        answer = attacker.ask(cell, 1)
         settled[column] = True
         if answer.status is not Status.OPTIMAL:
             continue
         settled |= np.abs(answer.x) >= share - SHORT
         if answer.objective < share[column] - BRIDGE:
-            yield answer.row_dual
+            cut = bridge(table, whole_product(table, answer.row_dual), z)
+            if cut is not None and cut.violation(z) > BRIDGE:
+                yield cut
