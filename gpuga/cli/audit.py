@@ -49,7 +49,7 @@ def audit(
     show: bool,
     json_path: str | None,
     quiet: bool,
-    where: dict[str, Any],
+    **where: Any,
 ) -> int:
     """Check whether PATTERN protects every sensitive cell of TABLE.
 

@@ -13,7 +13,7 @@ from gpuga.cli.question import Question, question_options
 @click.command()
 @question_options
 @worker_options
-def bound(where: dict[str, Any], **asked: Any) -> None:
+def bound(workers: int | None, cluster: str | None, **asked: Any) -> None:
     """Compute a proven lower bound on the cost of any safe pattern of TABLE.
 
     The bound holds in exact arithmetic, whatever the time limit. General tables of more than 3,000 cells are bounded
@@ -31,7 +31,7 @@ def bound(where: dict[str, Any], **asked: Any) -> None:
     knows: dict[str, Any] = {name: attacker[name] for name in ("whole", "level_zero")}
     with notes_on_stderr(), progress_on_terminal(question.quiet, clock) as progress, ending_on_interrupt(clock):
         context = Context(clock=clock, progress=progress, strict=attacker["strict"])
-        found = gpuga.lower_bound(source.table, context, **knows | where)
+        found = gpuga.lower_bound(source.table, context, workers=workers, cluster=cluster, **knows)
     shown = source.table.shown_cost(found.lower_bound)
     content = {"lower_bound": shown, "proven": found.proven, "seconds": round(found.seconds, 3)}
     question.answer(content, [f"lower bound {shown:,} ({found.kind}, {found.seconds:.2f} s)"])

@@ -294,8 +294,11 @@ _WORKERS = (
     ),
 )
 
-worker_options = bundled("where", _WORKERS)
-"""Who else solves the attacker's programs: so many processes of this machine, or the workers of a cluster."""
+
+def worker_options(command: Command) -> Command:
+    """Who else solves the attacker's programs: so many processes of this machine, or the workers of a cluster."""
+    return added(command, _WORKERS)
+
 
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."
