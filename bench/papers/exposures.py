@@ -9,7 +9,7 @@ from statistics import fmean
 
 from bench.charts import lines
 from bench.papers.extent import Extent
-from bench.papers.gensup import QUICK_SIZES, SIZES
+from bench.papers.gensup import sizes_of
 from bench.runs import Row, Run
 from bench.sections import OTHER_TABLES, Section, figure, percent, seconds
 
@@ -17,7 +17,7 @@ NAME = "exposures"
 CITATION = "What the papers say of tables: exposure, redundant levels, linear bounds"
 SQUARES = tuple(10 + number + number * number * number // 670 for number in range(84))
 """Rows and columns of the 84 sizes, 100 to 900,000 cells; the paper gives their number and range only."""
-QUICK_SQUARES = SQUARES[:21:7]
+QUICK_SQUARES, STANDARD_SQUARES = SQUARES[:21:7], SQUARES[::7]
 IN_A_LINE = 7
 """Sizes that share a line of the report."""
 MIXES = (("0.10", "0.10"), ("0.10", "0.20"), ("0.25", "0.10"), ("0.25", "0.20"))
@@ -36,7 +36,7 @@ def runs(extent: Extent) -> list[Run]:
     """Sizes up; the paper has 40 tables a size, ten of each mixture, and levels by size."""
     listed = []
     for number in range(1, extent.tables + 1):
-        for size in QUICK_SQUARES if extent.quick else SQUARES:
+        for size in () if number > 1 and not extent.full else extent.pick(QUICK_SQUARES, STANDARD_SQUARES, SQUARES):
             for primary, zeros in MIXES:
                 table = f"smith2d:{size}x{size}:{primary}:{zeros}:{number}"
                 listed.append(Run(NAME, f"square {size}", table, "exposure", expected=size * size / 5e4))
@@ -48,7 +48,7 @@ def runs(extent: Extent) -> list[Run]:
             for hierarchical in (0, 1):
                 table = f"smith2d:{shape}:0.15:0.15:{hierarchical}:{number}"
                 listed.append(Run(NAME, f"plane {hierarchical}", table, "exposure", expected=0.5))
-        for kind, shapes in (QUICK_SIZES if extent.quick else SIZES).items():
+        for kind, shapes in sizes_of(extent).items():
             for shape in shapes:
                 for share in ("", "5%:") if kind == "I" else ("",):
                     name = f"class{len(kind)}:{shape}:{share}{number}"
