@@ -233,11 +233,11 @@ def missing_peers() -> dict[str, str]:
         missing["tau-ARGUS"] = "pytauargus is not installed (pip install 'gpuga[peers]')"
     for package in ("sdcTable", "GaussSuppression"):
         if shutil.which("Rscript") is None:
-            missing[package] = "no Rscript is found"
+            missing[package] = "no R is installed, and Debian 12 has no package of it, only of R itself"
         else:
             asked = ["Rscript", "-e", f'quit(status = !requireNamespace("{package}", quietly = TRUE))']
             if subprocess.run(asked, capture_output=True).returncode:
-                missing[package] = "Rscript is there, the package is not"
+                missing[package] = "R is installed without the package, which Debian 12 does not have"
     return missing
 
 
