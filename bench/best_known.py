@@ -9,8 +9,8 @@ in bench/results/proofs. With --verify nothing is run: every kept proof is check
 from __future__ import annotations
 
 import csv
-import gzip
 import json
+import lzma
 import subprocess
 import sys
 import tempfile
@@ -25,8 +25,9 @@ from gpuga.errors import GpugaError
 
 LIST = Path(__file__).parent / "results" / "best_known.csv"
 PROOFS = LIST.parent / "proofs"
+PRESET = 9 | lzma.PRESET_EXTREME
 KEPT = ("csv", "proof")
-"""The suffixes of pattern and proof; what is kept is packed and ends in .gz as well."""
+"""The suffixes of pattern and proof; what is kept is packed and ends in .xz as well."""
 
 
 @dataclass(frozen=True)
@@ -109,19 +110,19 @@ def tried(path: Path, method: str, limit: float, best: Known, proofs: Path) -> K
         if _gpuga("verify", path, files["csv"], files["proof"]).returncode:
             raise GpugaError(f"the proof of {path.stem} by {method} does not hold")
         keep(path.stem, {name: files[name].read_bytes() for name in KEPT}, proofs)
-    return replace(new, cost=float(said["cost"]), method=method, cost_commit=commit(), proof=f"{path.stem}.proof.gz")
+    return replace(new, cost=float(said["cost"]), method=method, cost_commit=commit(), proof=f"{path.stem}.proof.xz")
 
 
 def has_proof(table: str, proofs: Path) -> bool:
     """Whether pattern and proof of a table are kept."""
-    return all((proofs / f"{table}.{name}.gz").exists() for name in KEPT)
+    return all((proofs / f"{table}.{name}.xz").exists() for name in KEPT)
 
 
 def keep(table: str, contents: dict[str, bytes], proofs: Path) -> None:
     """Keep pattern and proof, packed; the same contents give the same files."""
     proofs.mkdir(parents=True, exist_ok=True)
     for name, content in contents.items():
-        (proofs / f"{table}.{name}.gz").write_bytes(gzip.compress(content, mtime=0))
+        (proofs / f"{table}.{name}.xz").write_bytes(lzma.compress(content, preset=PRESET))
 
 
 def verified(path: Path, entry: Known, proofs: Path) -> str:
@@ -131,7 +132,7 @@ def verified(path: Path, entry: Known, proofs: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{path.stem}.{name}" for name in KEPT]
         for file in files:
-            file.write_bytes(gzip.decompress((proofs / f"{file.name}.gz").read_bytes()))
+            file.write_bytes(lzma.decompress((proofs / f"{file.name}.xz").read_bytes()))
         done = _gpuga("verify", path, *files)
         cost = float(json.loads(files[1].read_text(encoding="utf-8").partition("\n")[0])["cost"])
     if done.returncode:
