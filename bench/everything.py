@@ -67,7 +67,7 @@ QUICK = (
 )  # fmt: skip
 
 PAPER_MINUTES = {
-    "herrington": 5.0, "gensup": 2.0, "smith": 3.8, "serpell": 1.3, "smith-figures": 1.5, "as-published": 3.2,
+    "herrington": 5.0, "gensup": 2.0, "smith": 3.8, "serpell": 1.3, "smith-figures": 1.5, "as-published": 3.5,
     "exposures": 1.2,
 }  # fmt: skip
 CONTEST = (

@@ -141,6 +141,21 @@ def _preprocessing(rows: Sequence[Row]) -> Section | None:
         "whole solutions of the linear bound",
     )  # fmt: skip
     words = f"Figures 3 to 6 and the statements of sections 6.2 and 6.3. {OTHER_TABLES}"
+    chart = lines("Almeida Figs. 3 to 6: CPU time by size", _times(rows), "cells", "CPU seconds", joined=False)
     return Section(
-        "exposures-preprocessing", "Almeida figures 3 to 6: preprocessing and linear bound", header, body, words
+        "exposures-preprocessing", "Almeida figures 3 to 6: preprocessing and linear bound", header, body, words, chart
     )
+
+
+def _times(rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
+    """Cells and mean CPU seconds of every size: preprocessing (figures 3 and 4), linear bound (figures 5 and 6)."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for kind in ("I", "I, 5 %", "II"):
+        for method, name in (("redundant levels", "preprocessing"), ("linear bound", "linear bound")):
+            mine = [row for row in rows if row.method == method and row.experiment.startswith(f"class {kind} ")]
+            of_size = {size: [row.cpu_seconds for row in mine if row.cells == size] for size in {r.cells for r in mine}}
+            if mine:
+                points[f"{name} {kind.replace(', ', ' at ')}"] = [
+                    (float(size), fmean(of_size[size])) for size in sorted(of_size)
+                ]
+    return points
