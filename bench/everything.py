@@ -140,7 +140,7 @@ def main(arguments: list[str]) -> int:
     if name.endswith("-changed") and extent != "quick":
         print("the tree differs from its commit: commit first, so that all figures are of one commit", file=sys.stderr)
         return 2
-    folder: Path = given.out / f"{name}-{extent}"
+    folder: Path = (given.out / f"{name}-{extent}").resolve()
     record = Record(folder, extent)
     left = [step for step in steps if step.name not in record.finished()]
     print(announcement(steps, left), flush=True)
@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> int:
     taken = 0
     if given.take:
         taken = subprocess.run(
-            [sys.executable, "-m", "bench", "report", "--gather", str(folder)], check=False
+            [sys.executable, "-m", "bench", "report", "--gather", str(folder)], check=False, cwd=ROOT
         ).returncode
     print(f"not finished: {', '.join(unfinished)}; call again to go on" if unfinished else f"all is in {folder}")
     return int(bool(unfinished) or taken != 0)
@@ -281,7 +281,7 @@ def _bench(step: Step, folder: Path) -> str:
     if not step.alone:
         surroundings |= {f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS")}
     with log.open("a", encoding="utf-8") as file:
-        process = subprocess.Popen(words, stdout=file, stderr=file, env=surroundings, start_new_session=True)
+        process = subprocess.Popen(words, stdout=file, stderr=file, env=surroundings, cwd=ROOT, start_new_session=True)
         RUNNING.add(process)
         try:
             code = process.wait(step.limit)

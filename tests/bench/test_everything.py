@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from bench import best_known, everything, history, microdata
+from bench import best_known, everything, history, microdata, report
 from bench.__main__ import COMMANDS
 from bench.best_known import Known, merged
 from bench.everything import FULL, QUICK, STANDARD, Record, Step, planned
 from bench.history import HistoryEntry, findings, of_version
 from bench.kinds import KINDS
-from bench.machine import busy_seconds
+from bench.machine import busy_seconds, commit
 from bench.papers.command import PAPERS
+from bench.runs import read_rows
 
 
 def test_every_step_calls_a_benchmark_that_exists_with_words_that_it_knows() -> None:
@@ -119,6 +120,30 @@ def test_steps_that_share_the_machine_get_one_thread_each(tmp_path: Path, monkey
     stand_in(tmp_path, monkeypatch, 'echo "threads $NUMBA_NUM_THREADS"')
     assert everything._bench(Step("a", "x", 0.1, alone=False), tmp_path) == "finished"
     assert "threads 1" in (tmp_path / "logs" / "a.log").read_text()
+
+
+def test_tiny_steps_make_a_report_of_one_commit_and_a_failing_one_is_named_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = (
+        Step("jobs", "jobs --tables 3 --workers 1 --json {out}/jobs.json", 1.0),
+        Step("broken", "jobs --tables none", 1.0),
+        Step("papers", "papers --quick --paper serpell --only example --out {out}/papers-serpell", 1.0, alone=False),
+        Step("islands", "islands --quick --generations 2 --json {out}/islands.json", 1.0, alone=False),
+    )
+    monkeypatch.setattr(everything, "EXTENTS", {"standard": steps})
+    monkeypatch.setattr(everything, "state", commit)
+    assert everything.main(["--out", str(tmp_path)]) == 1
+    assert "not finished: broken" in capsys.readouterr().out
+    (folder,) = tmp_path.iterdir()
+    assert "invalid int value" in (folder / "logs" / "broken.log").read_text()
+    report.gather(folder, tmp_path / "results")
+    text, _ = report.report(tmp_path / "results")
+    assert f"All figures are of commit {commit()}" in text
+    assert "Not finished: broken" in text
+    for title in ("Islands against one population", "What a job costs besides its work", "The steps"):
+        assert f"## {title}" in text
+    assert len(read_rows(tmp_path / "results" / "papers.csv")) == 4
 
 
 def test_a_changed_tree_is_refused(
