@@ -160,7 +160,7 @@ def proofs(rows: Sequence[Row]) -> list[str]:
                 + (f"; on {failed} it had no pattern when its time was up" if failed else "")
                 + "."
             )
-    checked = [row for row in rows if not row.fault]
+    checked = [row for row in rows if row.cost is not None]
     unsafe = [row for row in checked if not row.safe]
     said.append(f"All {len(checked)} patterns were audited exactly; {len(unsafe)} of them were unsafe when they left.")
     modified = [row for row in rows if row.method == "modified-ip" and not row.fault]
@@ -194,6 +194,19 @@ def peers_reading(peers: dict[str, Any]) -> list[str]:
         )
     said += [f"{peer} was not run: {why}." for peer, why in peers.get("missing", {}).items()]
     return said
+
+
+def exposure_reading(rows: Sequence[Row]) -> list[str]:
+    """How often Smith's two sets of exposed primaries are the same, by kind of table."""
+    measured = [row for row in rows if row.method == "exposure" and row.detail("primaries")]
+    said = []
+    for name, kind in (("two-way", ("square", "plane 0")), ("two-way hierarchical", ("plane 1",)),
+                       ("three-way", ("cube 0",)), ("three-way hierarchical", ("cube 2",))):  # fmt: skip
+        mine = [row for row in measured if row.experiment.startswith(kind)]
+        if mine:
+            same = sum(row.detail("K") == row.detail("Ku") for row in mine)
+            said.append(f"{same} of {len(mine)} {name} tables")
+    return [f"K = Ku (Smith: about 99 % of tables) in {', '.join(said)}."] if said else []
 
 
 def contest_reading(rows: Sequence[dict[str, Any]]) -> list[str]:

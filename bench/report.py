@@ -26,6 +26,7 @@ from bench.peers import section as peers_section
 from bench.reading import (
     NEVER_MEASURED,
     contest_reading,
+    exposure_reading,
     gensup_reading,
     herrington_reading,
     losses,
@@ -232,7 +233,13 @@ def _reading(rows: Sequence[Row], peers: dict[str, Any], contests: list[dict[str
     """The honest part."""
     of = {name: [row for row in rows if row.paper == name] for name in PAPERS}
     won = [*herrington_reading(of["herrington"]), *gensup_reading(of["gensup"]), *smith_reading(of["smith"])]
-    won += [*published_reading(of["as-published"]), *losses(rows), *proofs(rows), *contest_reading(contests)]
+    won += [
+        *published_reading(of["as-published"]),
+        *exposure_reading(of["exposures"]),
+        *losses(rows),
+        *proofs(rows),
+        *contest_reading(contests),
+    ]
     won += peers_reading(peers)
     parts = ["## Reading\n", "What the figures say:\n", *(f"- {line}" for line in won)]
     parts += ["\nWhat was not measured, or not as the papers did:\n", *(f"- {line}" for line in NEVER_MEASURED)]

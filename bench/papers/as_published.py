@@ -263,6 +263,6 @@ def _orderings(rows: Sequence[Row]) -> Section | None:
     words = (
         "Gain over the order by weight, both by two linear programs per cell (or group) and without clean-up. "
         "Published gains on two-way tables are 0.6 to 26 % (Table III). With our evaluator the order hardly matters. "
-        "Groups begin dearer, since the cells of a group move together, and their evaluations take longest."
+        "Evaluations of groups take longest here, so that a time limit leaves them few."
     )
     return Section("as-published-smith", "Smith's genetic algorithm with its own evaluator", header, body, words)

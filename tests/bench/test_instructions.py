@@ -17,7 +17,7 @@ def entry(seconds: float, count: float | None) -> HistoryEntry:
 
 
 def test_the_total_of_a_dump_is_read_and_a_dump_without_one_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("version: 1\nevents: Ir\nsummary: 123\n\nfn=(1)\n0 100\ntotals: 123\n")
+    (tmp_path / "a").write_text("version: 1\nevents: Ir\nsummary: 0\n\nfn=(1)\n0 100\ntotals: 123\n")
     assert total(tmp_path / "a") == 123.0
     (tmp_path / "b").write_text("version: 1\n")
     with pytest.raises(ValueError, match="no total"):

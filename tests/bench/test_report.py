@@ -13,6 +13,7 @@ from bench import report
 from bench.history import HistoryEntry, append_entries, findings, read_entries
 from bench.machine import commit
 from bench.peers import Result, section
+from bench.reading import exposure_reading, proofs
 from bench.runs import Row, Run, Store, measured, read_rows, write_rows
 
 
@@ -126,6 +127,13 @@ def test_the_committed_reports_are_those_that_the_committed_figures_make():
     earlier, _ = report.report(report.EARLIER, "results/earlier/plots")
     assert earlier == (report.HERE / "EARLIER.md").read_text(encoding="utf-8")
     assert "Not of this version" in earlier
+
+
+def test_measures_of_tables_are_no_patterns_and_say_how_often_both_sets_of_exposed_cells_agree(rows):
+    seen = [Row("exposures", "plane 1", f"t{n}", "exposure", "", 1, "", 9, 2,
+                details=json.dumps({"primaries": 2, "K": 2, "Ku": 2 - n})) for n in range(2)]  # fmt: skip
+    assert "All 3 patterns were audited exactly; 0 of them were unsafe" in proofs([*rows, *seen])[-1]
+    assert exposure_reading(seen) == ["K = Ku (Smith: about 99 % of tables) in 1 of 2 two-way hierarchical tables."]
 
 
 def test_a_peer_that_is_unsafe_or_missing_is_named_so():
