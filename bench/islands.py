@@ -137,9 +137,9 @@ def main(arguments: list[str]) -> int:
             for setting in settings(given.exchange or ([2] if given.quick else [5] if given.standard else [5, 10, 20])):
                 rows.append(measured(kind, 1, seed, setting, generations))
                 print(json.dumps(rows[-1]), flush=True)
+                if given.json:
+                    Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     print("\n".join(compared(rows)))
-    if given.json:
-        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0
 
 

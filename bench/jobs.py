@@ -35,8 +35,8 @@ def main(arguments: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="gpuga-bench-") as folder:
             rows.append(measured(Path(folder), given.tables, count, given.cluster))
         print(json.dumps(rows[-1]), flush=True)
-    if given.json:
-        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
+        if given.json:
+            Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0
 
 

@@ -337,10 +337,8 @@ def main(arguments: list[str]) -> int:
         for result in runs_of(name, given.minutes, missing):
             results.append(result)
             print(json.dumps(asdict(result)), flush=True)
-    write_whole(
-        given.out / "peers.json",
-        json.dumps({"missing": missing, "results": [asdict(r) for r in results]}, indent=1) + "\n",
-    )
+            kept = {"missing": missing, "results": [asdict(one) for one in results]}
+            write_whole(given.out / "peers.json", json.dumps(kept, indent=1) + "\n")
     found = section(results, missing)
     write_section(found, given.out)
     print("\n" + markdown(found))
