@@ -67,8 +67,8 @@ QUICK = (
 )  # fmt: skip
 
 PAPER_MINUTES = {
-    "herrington": 5.0, "gensup": 2.0, "smith": 3.8, "serpell": 1.3, "smith-figures": 1.5, "as-published": 3.5,
-    "exposures": 1.2,
+    "herrington": 5.5, "gensup": 1.3, "smith": 3.8, "serpell": 1.3, "smith-figures": 1.5, "as-published": 3.5,
+    "exposures": 1.0,
 }  # fmt: skip
 CONTEST = (
     ("herrington-100x100-0.5% herrington-100x100-1% herrington-100x100-3%", 2, 8, 1.6),

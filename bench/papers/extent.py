@@ -39,7 +39,7 @@ class Extent:
 
 
 QUICK = Extent("quick", tables=2, repeats=1, seconds=4.0)
-STANDARD = Extent("standard", tables=2, repeats=1, seconds=5.0)
+STANDARD = Extent("standard", tables=3, repeats=1, seconds=5.0)
 FULL = Extent("full", tables=10, repeats=3, seconds=15.0)
 """A look in minutes; something of every experiment in about a quarter of an hour of two cores; all, in many hours."""
 

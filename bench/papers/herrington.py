@@ -76,7 +76,7 @@ def runs(extent: Extent) -> list[Run]:
             large = shape == "400x250"
             if extent.quick and (shape, share) not in QUICK_SIZES:
                 continue
-            if number > extent.pick(1 if large else extent.tables, 1, extent.tables):
+            if number > extent.pick(1 if large else extent.tables, 1 if large else 2, extent.tables):
                 continue
             listed += _of_table(shape, share, number, extent, large)
     return listed
