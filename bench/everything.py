@@ -72,7 +72,7 @@ PAPER_MINUTES = {
 }  # fmt: skip
 CONTEST = (
     ("herrington-100x100-0.5% herrington-100x100-1% herrington-100x100-3%", 2, 8, 1.6),
-    ("herrington-400x250-0.25% herrington-400x250-1%", 1, 15, 1.3),
+    ("herrington-400x250-0.25%", 1, 15, 0.7),
     ("smith3d-20x10x10-1% smith3d-20x10x10-5%", 1, 15, 1.2),
     ("smith3d-29x29x29-5%", 1, 25, 1.1),
 )
@@ -105,6 +105,7 @@ STANDARD = (
     Step("peers", f"peers {PEERS} --minutes 0.25 --out {{out}}", 5.0, alone=False),
     Step("plane", f"plane {PLANE} --cpu --out {{out}}", 2.5, alone=False),
     Step("islands", "islands --standard --json {out}/islands.json", 2.0, alone=False),
+    Step("instructions", "history --file {out}/history.csv --only-instructions", 2.2, alone=False),
     *(
         Step(f"papers, {name}", f"papers --standard --paper {name} --out {{out}}/papers-{name}", minutes, alone=False)
         for name, minutes in PAPER_MINUTES.items()
@@ -122,6 +123,7 @@ FULL = (
     Step("peers", "peers --out {out}", 15.0, alone=False),
     Step("plane", "plane --cpu --out {out}", 240.0, alone=False),
     Step("islands", "islands --json {out}/islands.json", 60.0, alone=False),
+    Step("instructions", "history --file {out}/history.csv --only-instructions", 3.0, alone=False),
     *(
         Step(f"papers, {name}", f"papers --paper {name} --out {{out}}/papers-{name}", 130.0, alone=False)
         for name in PAPERS

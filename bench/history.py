@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from bench.instructions import NOT_COUNTED, Counted, count_instructions
@@ -40,6 +40,8 @@ RUNS = (
     Run("history", "3-D", "smith3d:100x27x18:0.30:0.49:0:1", "hypercube", seconds=6.0),
     Run("history", "small", "serpell:8x8:13:13:1", "classical-ip", seconds=6.0),
 )
+UNLIMITED = tuple(run for run in RUNS if run.seconds is None)
+"""The runs that no time limit ends, whose instructions are the same in every run of a version."""
 SLOWER, LEAST_SECONDS = 1.3, 0.5
 """A run counts as slower when it takes so many times, and so many seconds, longer than before."""
 MORE_INSTRUCTIONS = 1.05
@@ -82,7 +84,7 @@ class HistoryEntry:
             row.audit_cpu_seconds,
             row.fault,
             counted.instructions.get((row.table, row.method)),
-            counted.by,
+            counted.by if (row.table, row.method) in counted.instructions else "",
         )
 
 
@@ -99,13 +101,17 @@ def read_entries(path: Path) -> list[HistoryEntry]:
 
 def append_entries(path: Path, entries: Sequence[HistoryEntry]) -> None:
     """Add entries at the end; a file of an older version gets the columns that it does not have."""
-    every = [*read_entries(path), *entries]
+    write_entries(path, [*read_entries(path), *entries])
+
+
+def write_entries(path: Path, entries: Sequence[HistoryEntry]) -> None:
+    """A whole file, in place of the old one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     with partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, [f.name for f in fields(HistoryEntry)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(asdict(entry) for entry in every)
+        writer.writerows(asdict(entry) for entry in entries)
     partial.replace(path)
 
 
@@ -159,6 +165,22 @@ def _spent(entry: HistoryEntry) -> float:
     return entry.cpu_seconds + (entry.audit_cpu_seconds or 0.0)
 
 
+def _count_later(path: Path) -> int:
+    """Give the entries of this commit their instructions, which may be counted beside other work; exit code of it."""
+    entries, here = read_entries(path), machine()["commit"]
+    if not of_version(entries, here):
+        print(f"there is no entry of {here} in {path}", file=sys.stderr)
+        return 2
+    counted = count_instructions(UNLIMITED)
+    write_entries(path, [_with_count(entry, counted) if entry.commit == here else entry for entry in entries])
+    return 0
+
+
+def _with_count(entry: HistoryEntry, counted: Counted) -> HistoryEntry:
+    count = counted.instructions.get((entry.table, entry.method))
+    return replace(entry, instructions=count, counted_by=counted.by if count is not None else "")
+
+
 def main(arguments: list[str]) -> int:
     """Run the set, add the entry, compare with the last one."""
     parser = parser_of("history", __doc__)
@@ -168,15 +190,19 @@ def main(arguments: list[str]) -> int:
     compared = parser.add_mutually_exclusive_group()
     compared.add_argument("--against", metavar="VERSION", help="version or commit to compare with; else the last entry")
     compared.add_argument("--no-comparison", action="store_true", help="only add the entry")
-    parser.add_argument(
-        "--instructions", action="store_true", help="count instructions too: by perf, or by callgrind (minutes more)"
+    counting = parser.add_mutually_exclusive_group()
+    counting.add_argument("--instructions", action="store_true", help="count instructions too, by callgrind (minutes)")
+    counting.add_argument(
+        "--only-instructions", action="store_true", help="run nothing, count those of the entries of this commit"
     )
     given = parser.parse_args(arguments)
+    if given.only_instructions:
+        return _count_later(given.file)
     if given.against and not of_version(read_entries(given.file), given.against):
         print(f"there is no entry of {given.against} in {given.file}", file=sys.stderr)
         return 2
     here, warm = machine(), set[tuple[str, str]]()
-    counted = count_instructions([run for run in RUNS if run.seconds is None]) if given.instructions else NOT_COUNTED
+    counted = count_instructions(UNLIMITED) if given.instructions else NOT_COUNTED
     now = []
     for run in RUNS:
         warm_up(run, warm)

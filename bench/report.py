@@ -17,7 +17,7 @@ from typing import Any
 
 from bench import islands, jobs, plane
 from bench.best_known import read_list, text_of
-from bench.history import append_entries, findings, instruction_words, of_version, read_entries
+from bench.history import findings, instruction_words, of_version, read_entries, write_entries
 from bench.microdata import sections as microdata_sections
 from bench.options import parser_of
 from bench.papers.command import PAPERS
@@ -70,10 +70,11 @@ def gather(folder: Path, results: Path) -> list[str]:
     if rows:
         write_rows(results / ROWS, rows)
         taken.append(ROWS)
-    known = set(read_entries(results / HISTORY))
-    new = [entry for entry in read_entries(folder / HISTORY) if entry not in known]
+    new = read_entries(folder / HISTORY)
     if new:
-        append_entries(results / HISTORY, new)
+        again = {entry.commit for entry in new}
+        kept = [entry for entry in read_entries(results / HISTORY) if entry.commit not in again]
+        write_entries(results / HISTORY, [*kept, *new])
         taken.append(HISTORY)
     shutil.rmtree(results / "plots", ignore_errors=True)
     return taken

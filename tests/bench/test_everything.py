@@ -47,7 +47,10 @@ def test_the_standard_extent_has_every_paper_and_a_contest_of_circuits_and_exact
 
 def test_steps_that_share_the_cores_have_limits_in_cpu_seconds() -> None:
     shared = {step.words.split()[0] for step in (*STANDARD, *FULL) if not step.alone}
-    assert shared == {"papers", "plane", "scale", "peers", "microdata", "islands"}
+    assert shared == {"papers", "plane", "scale", "peers", "microdata", "islands", "history"}
+    assert all(
+        step.alone or "--only-instructions" in step.words for step in (*STANDARD, *FULL) if "history" in step.words
+    )
     assert all("--cpu" in step.words for step in (*STANDARD, *FULL) if step.words.startswith("plane"))
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench import instructions
+from bench import history, instructions
 from bench.history import RUNS, HistoryEntry, findings, instruction_words
 from bench.instructions import NOT_COUNTED, Counted, count_instructions, total
+from bench.machine import commit
 
 
 def entry(seconds: float, count: float | None) -> HistoryEntry:
@@ -49,6 +51,20 @@ def test_runs_are_named_so_that_another_process_finds_them(monkeypatch: pytest.M
     monkeypatch.setattr(instructions, "_control", told.append)
     instructions.main(["--counted", calls[0][3]])
     assert told[:2] == ["--instr=on", "--instr=off"]
+
+
+def test_instructions_are_given_to_the_entries_of_this_commit_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "h.csv"
+    monkeypatch.setattr(history, "count_instructions", lambda runs: Counted({("t", "m"): 7.0}, "callgrind"))
+    assert history.main(["--file", str(path), "--only-instructions"]) == 2
+    assert "no entry of" in capsys.readouterr().err
+    old, new = entry(1.0, None), replace(entry(1.0, None), commit=commit())
+    history.append_entries(path, [old, new, replace(new, method="other")])
+    assert history.main(["--file", str(path), "--only-instructions"]) == 0
+    counted = [(one.instructions, one.counted_by) for one in history.read_entries(path)]
+    assert counted == [(None, ""), (7.0, "callgrind"), (None, "")]
 
 
 def test_counts_decide_where_both_entries_have_them() -> None:
