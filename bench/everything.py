@@ -86,7 +86,11 @@ SHAPES = "10x10x10,25x25x16,50x50x40,100x100x100"
 LARGE = "100x5x106,100x112x4,100x7x83,100x6x112"
 PEERS = "whole:30x30:2%:1 whole:50x50:2%:1 smith3d:8x6x5:0.1:0.1:0:1 smith3d:10x14x4:0.1:0.2:2:1 nested:17x10x8:0.05:1"
 STANDARD = (
-    Step("throughput", "throughput --repeats 2 --json {out}/throughput.json", 2.0),
+    Step(
+        "throughput",
+        "throughput --repeats 2 --case herrington-100x100-1% --case smith3d-29x29x29-5% --json {out}/throughput.json",
+        1.2,
+    ),
     Step("share", "share --seconds 10 --json {out}/share.json", 0.6),
     Step("history", "history --file {out}/history.csv --no-comparison", 1.8),
     Step("jobs", "jobs --tables 60 --workers 1 --workers 2 --json {out}/jobs.json", 0.5),
