@@ -56,7 +56,7 @@ class Step:
 QUICK = (
     *(
         Step(
-            f"papers, {name}", f"papers --quick --tables 1 --paper {name} --minutes 0.8 --out {{out}}/papers-{name}",
+            f"papers {name}", f"papers --quick --tables 1 --paper {name} --minutes 0.8 --out {{out}}/papers-{name}",
             0.9, alone=False,
         )
         for name in PAPERS
@@ -111,7 +111,7 @@ STANDARD = (
     Step("islands", "islands --standard --json {out}/islands.json", 2.0, alone=False),
     Step("instructions", "history --file {out}/history.csv --only-instructions", 2.2, alone=False),
     *(
-        Step(f"papers, {name}", f"papers --standard --paper {name} --out {{out}}/papers-{name}", minutes, alone=False)
+        Step(f"papers {name}", f"papers --standard --paper {name} --out {{out}}/papers-{name}", minutes, alone=False)
         for name, minutes in PAPER_MINUTES.items()
     ),
 )
@@ -129,7 +129,7 @@ FULL = (
     Step("islands", "islands --json {out}/islands.json", 60.0, alone=False),
     Step("instructions", "history --file {out}/history.csv --only-instructions", 3.0, alone=False),
     *(
-        Step(f"papers, {name}", f"papers --paper {name} --out {{out}}/papers-{name}", 130.0, alone=False)
+        Step(f"papers {name}", f"papers --paper {name} --out {{out}}/papers-{name}", 130.0, alone=False)
         for name in PAPERS
     ),
 )
@@ -148,6 +148,7 @@ def main(arguments: list[str]) -> int:
         return 2
     folder: Path = (given.out / f"{name}-{extent}").resolve()
     record = Record(folder, extent)
+    record.expect(steps)
     left = [step for step in steps if step.name not in record.finished()]
     print(announcement(steps, left), flush=True)
     run_steps(left, record, given.minutes)
@@ -215,6 +216,12 @@ class Record:
         """The finished steps with the seconds they took."""
         return {n: one["seconds"] for n, one in self.kept["steps"].items() if one["outcome"] == "finished"}
 
+    def expect(self, steps: Sequence[Step]) -> None:
+        """Name all steps, so that the report knows which were never begun."""
+        for step in steps:
+            self.kept["steps"].setdefault(step.name, {"outcome": "not begun", "seconds": 0.0, "alone": step.alone})
+        self.write()
+
     def add(self, step: Step, outcome: str, seconds: float) -> None:
         """A step has ended."""
         before = self.kept["steps"].get(step.name, {"seconds": 0.0})["seconds"]
@@ -281,7 +288,7 @@ def say(words: str) -> None:
 
 def _bench(step: Step, folder: Path) -> str:
     """Run a step in a process group of its own, ended when its time is up; what became of it."""
-    log = folder / "logs" / f"{step.name.replace(', ', '-').replace(' ', '-')}.log"
+    log = folder / "logs" / f"{step.name.replace(' ', '-')}.log"
     words = [sys.executable, "-m", "bench", *step.words.format(out=folder).split()]
     surroundings = dict(os.environ)
     if not step.alone:

@@ -195,7 +195,7 @@ def conditions(record: dict[str, Any]) -> str:
     """How the machine was used while it measured, from the record of the steps."""
     calls: list[dict[str, Any]] = record["calls"]
     minutes = sum(call["seconds"] for call in calls) / 60
-    paired = sorted(name for name, step in record["steps"].items() if not step["alone"])
+    paired = sorted(name for name, step in record["steps"].items() if not step["alone"] and step["seconds"])
     known = [call for call in calls if call["others"] is not None]
     others = sum(call["others"] * call["seconds"] for call in known) / max(1.0, sum(c["seconds"] for c in known))
     use = (

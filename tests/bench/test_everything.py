@@ -37,7 +37,7 @@ def test_a_look_takes_ten_minutes_and_the_standard_extent_leaves_a_third_of_35()
 
 def test_the_standard_extent_has_every_paper_and_a_contest_of_circuits_and_exact() -> None:
     names = {step.name for step in STANDARD}
-    assert {f"papers, {paper}" for paper in PAPERS} <= names
+    assert {f"papers {paper}" for paper in PAPERS} <= names
     contests = [step.words for step in STANDARD if step.words.startswith("contest")]
     assert all("--method circuits --method exact" in words for words in contests)
     assert {kind for words in contests for kind in words.split() if kind in KINDS} >= {
@@ -82,8 +82,10 @@ def test_a_finished_step_is_not_done_again_and_a_failed_one_is(
 def test_no_step_begins_when_the_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(everything, "_bench", lambda step, folder: pytest.fail("begun"))
     record = Record(tmp_path, "quick")
+    record.expect([step_of("one")])
     everything.run_steps([step_of("one")], record, -1.0)
     assert record.finished() == {}
+    assert Record(tmp_path, "quick").kept["steps"]["a"]["outcome"] == "not begun"
 
 
 def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, commands: str) -> None:
@@ -114,7 +116,7 @@ def test_a_step_that_hangs_is_ended_with_its_children_and_one_that_fails_says_wh
     while alive(int(child.read_text())) and time.monotonic() < end:
         time.sleep(0.05)
     assert not alive(int(child.read_text()))
-    failed = everything._bench(Step("b, c", "fail", 0.0), tmp_path)
+    failed = everything._bench(Step("b c", "fail", 0.0), tmp_path)
     assert failed.startswith("failed with exit code 3")
     assert (tmp_path / "logs" / "b-c.log").exists()
 
