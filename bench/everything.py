@@ -72,7 +72,7 @@ PAPER_MINUTES = {
 }  # fmt: skip
 CONTEST = (
     ("herrington-100x100-0.5% herrington-100x100-1% herrington-100x100-3%", 2, 8, 1.6),
-    ("herrington-400x250-0.25%", 1, 15, 0.7),
+    ("herrington-400x250-0.25% herrington-400x250-1%", 1, 15, 1.3),
     ("smith3d-20x10x10-1% smith3d-20x10x10-5%", 1, 15, 1.2),
     ("smith3d-29x29x29-5%", 1, 25, 1.1),
 )
@@ -92,7 +92,7 @@ STANDARD = (
         1.2,
     ),
     Step("share", "share --seconds 10 --json {out}/share.json", 0.6),
-    Step("history", "history --file {out}/history.csv --no-comparison", 1.8),
+    Step("history", "history --file {out}/history.csv --no-comparison", 0.8),
     Step("jobs", "jobs --tables 60 --workers 1 --workers 2 --json {out}/jobs.json", 0.5),
     *(
         Step(
