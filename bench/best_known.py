@@ -2,14 +2,15 @@
 
 FOLDER holds the `.jj` files, which are not part of the repository. Every run may lower a cost or raise a bound in
 bench/results/best_known.csv, never the other way: the list only improves. Where a pattern is better its proof is
-written below bench/out/proofs and checked by the small program of `gpuga verify` before the list believes it.
+checked by the small program of `gpuga verify` before the list believes it; pattern and proof are then kept, packed,
+in bench/results/proofs. With --verify nothing is run: every kept proof is checked again, and its cost held to the list.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import shutil
+import lzma
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,10 @@ from bench.sections import figure, markdown_table, percent
 from gpuga.errors import GpugaError
 
 LIST = Path(__file__).parent / "results" / "best_known.csv"
-PROOFS = Path("bench/out/proofs")
+PROOFS = LIST.parent / "proofs"
+PRESET = 9 | lzma.PRESET_EXTREME
+KEPT = ("csv", "proof")
+"""The suffixes of pattern and proof; what is kept is packed and ends in .xz as well."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,10 @@ class Known:
 
 
 def merged(old: Known, new: Known) -> Known:
-    """The better cost and the better bound of two entries of one table; of equals the older."""
+    """The better cost and the better bound of two entries; of equals the older, or the one with a proof."""
     best = old
-    if new.cost is not None and (old.cost is None or new.cost < old.cost):
+    proven_now = new.cost == old.cost and bool(new.proof) and not old.proof
+    if new.cost is not None and (old.cost is None or new.cost < old.cost or proven_now):
         best = replace(best, cost=new.cost, method=new.method, cost_commit=new.cost_commit, proof=new.proof)
     if new.lower_bound > old.lower_bound:
         best = replace(
@@ -99,14 +104,40 @@ def tried(path: Path, method: str, limit: float, best: Known, proofs: Path) -> K
             path.stem, said["cells"], lower_bound=float(said["lower_bound"] or 0.0), bound_method=method,
             bound_commit=commit(),
         )  # fmt: skip
-        if not said["safe"] or (best.cost is not None and said["cost"] >= best.cost):
+        again = said["cost"] == best.cost and not has_proof(path.stem, proofs)
+        if not said["safe"] or not (best.cost is None or said["cost"] < best.cost or again):
             return new
         if _gpuga("verify", path, files["csv"], files["proof"]).returncode:
             raise GpugaError(f"the proof of {path.stem} by {method} does not hold")
-        proofs.mkdir(parents=True, exist_ok=True)
-        for name in ("csv", "proof"):
-            shutil.copyfile(files[name], proofs / files[name].name)
-    return replace(new, cost=float(said["cost"]), method=method, cost_commit=commit(), proof=files["proof"].name)
+        keep(path.stem, {name: files[name].read_bytes() for name in KEPT}, proofs)
+    return replace(new, cost=float(said["cost"]), method=method, cost_commit=commit(), proof=f"{path.stem}.proof.xz")
+
+
+def has_proof(table: str, proofs: Path) -> bool:
+    """Whether pattern and proof of a table are kept."""
+    return all((proofs / f"{table}.{name}.xz").exists() for name in KEPT)
+
+
+def keep(table: str, contents: dict[str, bytes], proofs: Path) -> None:
+    """Keep pattern and proof, packed; the same contents give the same files."""
+    proofs.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (proofs / f"{table}.{name}.xz").write_bytes(lzma.compress(content, preset=PRESET))
+
+
+def verified(path: Path, entry: Known, proofs: Path) -> str:
+    """What is wrong with the kept proof of an entry; empty where it holds for the table and says the entry's cost."""
+    if not has_proof(path.stem, proofs):
+        return "no proof is kept"
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{path.stem}.{name}" for name in KEPT]
+        for file in files:
+            file.write_bytes(lzma.decompress((proofs / f"{file.name}.xz").read_bytes()))
+        done = _gpuga("verify", path, *files)
+        cost = float(json.loads(files[1].read_text(encoding="utf-8").partition("\n")[0])["cost"])
+    if done.returncode:
+        return (done.stdout + done.stderr).strip()
+    return "" if entry.cost == cost else f"the proof is of a pattern that costs {cost:g}, the list says {entry.cost:g}"
 
 
 def _gpuga(*words: object) -> subprocess.CompletedProcess[str]:
@@ -125,10 +156,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--method", action="append", help="circuits and exact unless given")
     parser.add_argument("--list", type=Path, default=LIST, metavar="FILE", help="the list that may improve")
     parser.add_argument(
-        "--proofs", type=Path, default=PROOFS, metavar="FOLDER", help="where proofs of better patterns go"
+        "--proofs", type=Path, default=PROOFS, metavar="FOLDER", help="where proofs of better patterns are kept"
     )
+    parser.add_argument("--verify", action="store_true", help="run nothing, check every kept proof again")
     given = parser.parse_args(arguments)
     known = read_list(given.list)
+    if given.verify:
+        return _all_verified(given.folder, known, given.proofs)
     for path in sorted(given.folder.glob("*.jj")):
         if given.table and path.stem not in given.table:
             continue
@@ -142,12 +176,26 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _all_verified(folder: Path, known: dict[str, Known], proofs: Path) -> int:
+    """Check every entry that has a cost and say the outcome; exit code 1 where one does not hold."""
+    faults = {entry.table: verified(folder / f"{entry.table}.jj", entry, proofs) for entry in known.values()
+              if entry.cost is not None}  # fmt: skip
+    for table, fault in faults.items():
+        print(f"{table}: {fault or 'the proof holds'}")
+    return int(any(faults.values()))
+
+
 def text_of(entries: Sequence[Known]) -> str:
     """The list for people."""
     body = []
     for one in sorted(entries, key=lambda entry: entry.table):
         gap = None if one.cost is None or not one.lower_bound else one.cost / one.lower_bound - 1
         verdict = "optimal" if one.proven else percent(gap, 2)
-        body.append((one.table, figure(one.cells), figure(one.cost), one.method, figure(one.lower_bound),
-                     one.bound_method, verdict))  # fmt: skip
-    return markdown_table(("table", "cells", "cost", "by", "lower bound", "by", "gap"), body)
+        body.append((one.table, figure(one.cells), figure(one.cost), _by(one.method, one.cost_commit),
+                     one.proof or "not kept", figure(one.lower_bound), _by(one.bound_method, one.bound_commit),
+                     verdict))  # fmt: skip
+    return markdown_table(("table", "cells", "cost", "by", "proof", "lower bound", "by", "gap"), body)
+
+
+def _by(method: str, commit_: str) -> str:
+    return f"{method} at {commit_}" if method else "–"

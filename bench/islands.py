@@ -20,6 +20,7 @@ from typing import Any
 
 from bench.kinds import KINDS, QUICK, Kind
 from bench.options import parser_of
+from bench.sections import Section, figure, seconds
 from gpuga.cluster.islands import Islands
 from gpuga.cluster.workers import Workers
 from gpuga.context import Context
@@ -33,6 +34,7 @@ TABLES = (
     "smith3d-20x10x10-1%",
     "smith3d-20x10x10-5%",
 )
+STANDARD = ("herrington-100x100-1%", "smith3d-20x10x10-1%")
 ISLANDS, SIZE = 4, 64
 ONE = ISLANDS * SIZE + 1
 """The size of the one population: 256 is the default, which stands for another size where tables are general."""
@@ -108,7 +110,7 @@ def measured(kind: Kind, number: int, seed: int, setting: Setting, generations: 
     begun = time.process_time()
     islands = Islands(problem_for(table), Context(backend="cpu", seed=seed), parameters, workers)
     islands.go()
-    seconds = time.process_time() - begun
+    spent = time.process_time() - begun
     legs = sum(one.legs for one in islands.islands)
     return {
         "table": f"{kind.name}-{number}",
@@ -117,8 +119,8 @@ def measured(kind: Kind, number: int, seed: int, setting: Setting, generations: 
         "cost": islands.cost,
         "children": islands.children,
         "generations": islands.generation,
-        "cpu_seconds": round(seconds, 3),
-        "client_cpu_seconds_per_leg": round((seconds - workers.only.seconds) / max(1, legs), 5),
+        "cpu_seconds": round(spent, 3),
+        "client_cpu_seconds_per_leg": round((spent - workers.only.seconds) / max(1, legs), 5),
         "bytes_out_per_leg": islands.sent // max(1, legs),
         "bytes_in_per_leg": islands.received // max(1, legs),
     }
@@ -127,17 +129,17 @@ def measured(kind: Kind, number: int, seed: int, setting: Setting, generations: 
 def main(arguments: list[str]) -> int:
     """Measure all settings on all tables and say how much dearer each is than the cheapest, on average and at worst."""
     given = _parser().parse_args(arguments)
-    kinds = list(QUICK) if given.quick else [KINDS[name] for name in TABLES]
-    generations = given.generations or (10 if given.quick else 60)
+    kinds = list(QUICK) if given.quick else [KINDS[name] for name in (STANDARD if given.standard else TABLES)]
+    generations = given.generations or (10 if given.quick else 20 if given.standard else 60)
     rows = []
     for kind in kinds:
         for seed in given.seed or [1]:
-            for setting in settings(given.exchange or ([2] if given.quick else [5, 10, 20])):
+            for setting in settings(given.exchange or ([2] if given.quick else [5] if given.standard else [5, 10, 20])):
                 rows.append(measured(kind, 1, seed, setting, generations))
                 print(json.dumps(rows[-1]), flush=True)
+                if given.json:
+                    Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     print("\n".join(compared(rows)))
-    if given.json:
-        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0
 
 
@@ -154,10 +156,30 @@ def compared(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def section(rows: list[dict[str, Any]]) -> Section:
+    """The runs, and how the settings compare."""
+    header = ("table", "setting", "seed", "cost", "children", "generations", "CPU s", "bytes out", "bytes in")
+    body = [
+        (
+            row["table"], row["setting"], str(row["seed"]), figure(row["cost"]), figure(row["children"]),
+            figure(row["generations"]), seconds(row["cpu_seconds"]), figure(row["bytes_out_per_leg"]),
+            figure(row["bytes_in_per_leg"]),
+        )
+        for row in rows
+    ]  # fmt: skip
+    words = (
+        "`python -m bench islands`: equal numbers of children, no prover; costs are whole numbers of the table's unit, "
+        "without what is suppressed in any case. Bytes are those of a message. " + "; ".join(compared(rows)) + "."
+    )
+    return Section("islands", "Islands against one population", header, body, words)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = parser_of("islands", __doc__)
     parser.add_argument("--json", metavar="FILE", help="write the rows to this file")
-    parser.add_argument("--quick", action="store_true", help="small tables, to see that it works")
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--quick", action="store_true", help="small tables, to see that it works")
+    how_much.add_argument("--standard", action="store_true", help="two tables, 20 generations, exchanges every 5")
     parser.add_argument("--generations", type=int, metavar="N", help="generations of every run (default: 60)")
     parser.add_argument("--seed", type=int, action="append", metavar="N", help="seed; may be repeated (default: 1)")
     parser.add_argument(

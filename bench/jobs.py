@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.options import parser_of
+from bench.sections import Section, figure, seconds
 from gpuga import write_table
 from gpuga.cli.job import work
 from gpuga.cli.run import Plan
@@ -34,8 +35,8 @@ def main(arguments: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="gpuga-bench-") as folder:
             rows.append(measured(Path(folder), given.tables, count, given.cluster))
         print(json.dumps(rows[-1]), flush=True)
-    if given.json:
-        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
+        if given.json:
+            Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0
 
 
@@ -55,7 +56,7 @@ def measured(folder: Path, tables: int, count: int, cluster: str | None) -> dict
         results = Runs(work, workers, lambda task, result: None).all(rest, {})
         wall = time.monotonic() - begun
         places = workers.count
-    seconds = sum(one.seconds for one in results.values())
+    worked = sum(one.seconds for one in results.values())
     return {
         "workers": count,
         "cluster": cluster,
@@ -63,10 +64,24 @@ def measured(folder: Path, tables: int, count: int, cluster: str | None) -> dict
         "safe": sum(one.safe for one in results.values()),
         "seconds": round(wall, 3),
         "jobs_per_second": round(len(rest) / wall, 2),
-        "work_per_job": round(seconds / max(1, len(rest)), 4),
-        "overhead_per_job": round((places * wall - seconds) / max(1, len(rest)), 4),
+        "work_per_job": round(worked / max(1, len(rest)), 4),
+        "overhead_per_job": round((places * wall - worked) / max(1, len(rest)), 4),
         "processors": len(os.sched_getaffinity(0)),
     }
+
+
+def section(rows: list[dict[str, Any]]) -> Section:
+    """Jobs per second by workers."""
+    header = ("workers", "jobs", "safe", "seconds", "jobs per second", "work per job, s", "overhead per job, s")
+    body = [
+        (
+            str(row["workers"]), figure(row["jobs"]), figure(row["safe"]), seconds(row["seconds"]),
+            figure(row["jobs_per_second"], 1), figure(row["work_per_job"], 4), figure(row["overhead_per_job"], 4),
+        )
+        for row in rows
+    ]  # fmt: skip
+    words = "`python -m bench jobs`: small tables by `gpuga run`, on processes of this machine; seconds on the clock."
+    return Section("jobs", "What a job costs besides its work", header, body, words)
 
 
 def _workers(cluster: str | None, count: int) -> Workers:

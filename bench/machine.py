@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import subprocess
 from datetime import UTC, datetime
 from functools import cache
@@ -40,6 +41,17 @@ def commit() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
+
+
+def busy_seconds() -> tuple[float, float] | None:
+    """Seconds that all processors together have worked, and those of them of our own finished processes."""
+    path = Path("/proc/stat")
+    if not path.exists():
+        return None
+    user, nice, system, _idle, _waiting, *rest = map(int, path.read_text(encoding="utf-8").split("\n")[0].split()[1:])
+    own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    total = (user + nice + system + sum(rest[:2])) / os.sysconf("SC_CLK_TCK")
+    return total, sum(used.ru_utime + used.ru_stime for used in own)
 
 
 def _processor() -> str:

@@ -38,10 +38,14 @@ def main(arguments: list[str]) -> int:
     parser = parser_of("microdata", __doc__)
     parser.add_argument("--json", required=True, type=Path, metavar="FILE", help="file of the rows")
     parser.add_argument("--quick", action="store_true", help="one small file")
+    parser.add_argument(
+        "--persons", type=int, action="append", metavar="N", help="records of a file; may be repeated (default: "
+        f"{' and '.join(f'{count:,}' for count in PERSONS)})",
+    )  # fmt: skip
     given = parser.parse_args(arguments)
     rows: list[dict[str, Any]] = json.loads(given.json.read_text()) if given.json.exists() else []
     known = {(row["persons"], row["search"], row["weight"]) for row in rows}
-    for persons in QUICK_PERSONS if given.quick else PERSONS:
+    for persons in given.persons or (QUICK_PERSONS if given.quick else PERSONS):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "persons.csv"
             write_persons(path, persons)

@@ -233,11 +233,11 @@ def missing_peers() -> dict[str, str]:
         missing["tau-ARGUS"] = "pytauargus is not installed (pip install 'gpuga[peers]')"
     for package in ("sdcTable", "GaussSuppression"):
         if shutil.which("Rscript") is None:
-            missing[package] = "no Rscript is found"
+            missing[package] = "no R is installed, and Debian 12 has no package of it, only of R itself"
         else:
             asked = ["Rscript", "-e", f'quit(status = !requireNamespace("{package}", quietly = TRUE))']
             if subprocess.run(asked, capture_output=True).returncode:
-                missing[package] = "Rscript is there, the package is not"
+                missing[package] = "R is installed without the package, which Debian 12 does not have"
     return missing
 
 
@@ -337,10 +337,8 @@ def main(arguments: list[str]) -> int:
         for result in runs_of(name, given.minutes, missing):
             results.append(result)
             print(json.dumps(asdict(result)), flush=True)
-    write_whole(
-        given.out / "peers.json",
-        json.dumps({"missing": missing, "results": [asdict(r) for r in results]}, indent=1) + "\n",
-    )
+            kept = {"missing": missing, "results": [asdict(one) for one in results]}
+            write_whole(given.out / "peers.json", json.dumps(kept, indent=1) + "\n")
     found = section(results, missing)
     write_section(found, given.out)
     print("\n" + markdown(found))

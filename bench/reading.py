@@ -26,8 +26,8 @@ NEVER_MEASURED = (
     "Smith Table III: the eight tables of a statistics office and of tau-ARGUS are left out; searches got seconds "
     "where the paper gave hours. Table II lists the generator's settings and has no results.",
     "Serpell: SAS/OR is replaced by HiGHS, so that CPU times compare solvers and twenty years of hardware as well.",
-    "R's sdcTable and GaussSuppression ran only where the table of peers has their lines; tau-ARGUS's hypercube and "
-    "network methods are not part of `pytauargus`.",
+    "R's sdcTable and GaussSuppression ran only where the table of peers has their lines: Debian 12 has R, but no "
+    "package of either. tau-ARGUS's hypercube and network methods are not part of `pytauargus`.",
 )
 
 
@@ -160,7 +160,7 @@ def proofs(rows: Sequence[Row]) -> list[str]:
                 + (f"; on {failed} it had no pattern when its time was up" if failed else "")
                 + "."
             )
-    checked = [row for row in rows if not row.fault]
+    checked = [row for row in rows if row.cost is not None]
     unsafe = [row for row in checked if not row.safe]
     said.append(f"All {len(checked)} patterns were audited exactly; {len(unsafe)} of them were unsafe when they left.")
     modified = [row for row in rows if row.method == "modified-ip" and not row.fault]
@@ -194,6 +194,32 @@ def peers_reading(peers: dict[str, Any]) -> list[str]:
         )
     said += [f"{peer} was not run: {why}." for peer, why in peers.get("missing", {}).items()]
     return said
+
+
+def exposure_reading(rows: Sequence[Row]) -> list[str]:
+    """How often Smith's two sets of exposed primaries are the same, by kind of table."""
+    measured = [row for row in rows if row.method == "exposure" and row.detail("primaries")]
+    said = []
+    for name, kind in (("two-way", ("square", "plane 0")), ("two-way hierarchical", ("plane 1",)),
+                       ("three-way", ("cube 0",)), ("three-way hierarchical", ("cube 2",))):  # fmt: skip
+        mine = [row for row in measured if row.experiment.startswith(kind)]
+        if mine:
+            same = sum(row.detail("K") == row.detail("Ku") for row in mine)
+            said.append(f"{same} of {len(mine)} {name} tables")
+    return [f"K = Ku (Smith: about 99 % of tables) in {', '.join(said)}."] if said else []
+
+
+def contest_reading(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """`exact` against `circuits` at equal time, kind by kind."""
+    kinds: dict[str, list[float]] = {}
+    costs = {(row["table"], row["method"]): row["cost"] for row in rows}
+    for (table, method), cost in costs.items():
+        ours = costs.get((table, "circuits"))
+        if method == "exact" and cost is not None and ours:
+            kinds.setdefault(table.rpartition("-")[0], []).append(cost / ours - 1)
+    said = [f"{kind} {100 * (average(many) or 0.0):+.2f} % ({len(many)})" for kind, many in kinds.items()]
+    words = "At equal time on the clock, cost of `exact` against `circuits` (tables in brackets): "
+    return [words + "; ".join(said) + "."] if said else []
 
 
 def gensup_reading(rows: Sequence[Row]) -> list[str]:

@@ -42,7 +42,10 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class Run:
-    """What to run; `expected` CPU seconds are a first guess for runs that nobody has measured yet."""
+    """What to run; `expected` CPU seconds are a first guess for runs that nobody has measured yet.
+
+    A run that is `traced` keeps its improvements: evaluations, CPU seconds and cost of each.
+    """
 
     paper: str
     experiment: str
@@ -54,6 +57,7 @@ class Run:
     strict: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
     expected: float = field(default=1.0, compare=False)
+    traced: bool = field(default=False, compare=False)
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -101,6 +105,12 @@ class Row:
         value: float | None = json.loads(self.details).get(name) if self.details else None
         return value
 
+    @property
+    def trace(self) -> list[list[float]]:
+        """Evaluations, CPU seconds and cost of every improvement of a traced run."""
+        points: list[list[float]] = json.loads(self.details).get("trace", []) if self.details else []
+        return points
+
 
 def context_of(run: Run, clock: Clock) -> Context:
     """The surroundings of a run: the CPU back end, HiGHS."""
@@ -114,6 +124,25 @@ def context_of(run: Run, clock: Clock) -> Context:
     )
 
 
+class Trace:
+    """The improvements of a run, as `Context.on_generation` sees them: costs without what is suppressed in any case."""
+
+    def __init__(self, table: Table) -> None:
+        self.table, self.begun = table, time.process_time()
+        self.points: list[list[float]] = []
+
+    def __call__(self, evolution: Any) -> None:
+        """A generation is finished."""
+        cost = float(self.table.shown_cost(evolution.best.fitness.values[0]))
+        spent = round(time.process_time() - self.begun, 3)
+        if not self.points or cost < self.points[-1][2]:
+            self.points.append([evolution.evaluations, spent, cost])
+
+    def up_to(self, cost: float) -> list[list[float]]:
+        """The points with whole costs, of which the last is the one given."""
+        return [[calls, spent, round(one - self.points[-1][2] + cost, 3)] for calls, spent, one in self.points]
+
+
 def measured(run: Run) -> Row:
     """Run it; once more if functions had to be compiled meanwhile, since that is no part of the method."""
     before = compiling.seconds()
@@ -125,6 +154,9 @@ def _measured(run: Run) -> Row:
     """A method that finds nothing gives a row with its fault; faults of this program are raised."""
     table = named_table(run.table)
     context = context_of(run, CpuClock(run.seconds))
+    trace = Trace(table)
+    if run.traced:
+        context = replace(context, on_generation=trace)
     result: dict[str, Any] = {}
     begun = time.process_time()
     if run.method in MEASURES:
@@ -135,8 +167,9 @@ def _measured(run: Run) -> Row:
         found = method.load(method.checked(run.options))(table, context)
         done = time.process_time()
         suppressed, verdict, repaired = make_safe(table, found.suppressed, replace(context, clock=Clock()), found.proof)
+        cost = float(table.shown_cost(table.cost(suppressed)))
         result = {
-            "cost": float(table.shown_cost(table.cost(suppressed))),
+            "cost": cost,
             "secondary": int((suppressed & ~table.primary).sum()),
             "safe": verdict.safe,
             "audited": verdict.audited,
@@ -144,7 +177,10 @@ def _measured(run: Run) -> Row:
             "generations": found.generations,
             "evaluations": found.evaluations,
             "audit_cpu_seconds": round(time.process_time() - done, 3),
-            "details": json.dumps({k: found.details[k] for k in COUNTS if k in found.details}),
+            "details": json.dumps(
+                {k: found.details[k] for k in COUNTS if k in found.details}
+                | ({"trace": trace.up_to(cost)} if run.traced else {})
+            ),
         }
         if found.bound is not None:
             result["lower_bound"] = float(table.shown_cost(found.bound.lower_bound))

@@ -52,8 +52,8 @@ def main(arguments: list[str]) -> int:
         row = measured(KINDS[given.kind], given.seed, CircuitsParameters(population=size), given.seconds)
         rows.append(row)
         print(sentence(row), flush=True)
-    if given.json:
-        Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
+        if given.json:
+            Path(given.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0
 
 

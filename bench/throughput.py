@@ -1,6 +1,6 @@
 """Patterns per second of the operations of a generation, back end by back end, rows written as they come.
 
-    python -m bench throughput [--json FILE] [--backend cpu ...] [--device 0] [--operation safe ...]
+    python -m bench throughput [--json FILE] [--backend cpu ...] [--device 0] [--operation safe ...] [--case TABLE]
 
 `safe` judges children of components, `clean` publishes what is redundant in decoded patterns, `children` decodes at the
 prices of the root relaxation with its core columns, cleans up and judges, `exchange` makes children by components.
@@ -208,6 +208,8 @@ def rows_of(options: argparse.Namespace) -> list[Row]:
     for backend in options.backend or BACKENDS:
         absent = cuda_problem() if backend == "cuda" else None
         for case in QUICK if options.quick else CASES:
+            if options.case and case.name not in options.case:
+                continue
             for operation in options.operation or OPERATIONS:
                 if operation not in case.operations or (backend == "python" and operation != "safe"):
                     continue
@@ -246,6 +248,10 @@ def main(arguments: list[str]) -> int:
         "--operation", action="append", choices=OPERATIONS, help="operation; may be repeated (default: all)"
     )
     parser.add_argument("--quick", action="store_true", help="small tables, to see that it works")
+    parser.add_argument(
+        "--case", action="append", metavar="TABLE", choices=[case.name for case in CASES],
+        help="table; may be repeated (default: " + ", ".join(case.name for case in CASES).replace("%", "%%") + ")",
+    )  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="measurements, of which the fastest counts")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="random seed")
     options = parser.parse_args(arguments)

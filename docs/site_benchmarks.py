@@ -1,6 +1,7 @@
 """The benchmark page of the site: how far methods are from the best cost and the best bound known, by version.
 
-Made from the files behind bench/RESULTS.md; best known is the lowest cost, or the highest bound, in any of them.
+Made from the files behind bench/RESULTS.md, or bench/EARLIER.md where there is no contest of one commit; best known is
+the lowest cost, or the highest bound, in any of them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ class Run(NamedTuple):
 
 def benchmark_page(results: Path) -> str:
     """The page, from the folder of results."""
-    history, contest = _history(results / "history.csv"), _contest(results / "contest.json")
+    contests = [path for path in (results / "contest.json", results / "earlier" / "contest.json") if path.exists()]
+    history, contest = _history(results / "history.csv"), _contest(contests[0])
     best, bound = _best(history + contest)
     parts = [
         HEAD,

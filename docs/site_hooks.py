@@ -26,6 +26,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "bench/RESULTS.md": "results.md",
+    "bench/EARLIER.md": "earlier_results.md",
 }
 """Pages that are made from files outside docs, by the places of these files."""
 

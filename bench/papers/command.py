@@ -1,6 +1,6 @@
-"""python -m bench papers [--paper NAME] [--quick]: the papers' experiments, published and measured side by side.
+"""The papers' experiments, published and measured: python -m bench papers [--paper NAME] [--quick | --standard].
 
-Rows are kept in OUT/quick/rows.csv or OUT/full/rows.csv as they are finished; what is there already is not run
+Rows are kept in OUT/EXTENT/rows.csv (quick, standard, full) as they are finished; what is there already is not run
 again, so that a run can be stopped at any time and taken up later, or cut into pieces with --minutes. At the end the
 tables are printed, and written as Markdown, CSV and SVG beside the rows.
 """
@@ -18,17 +18,19 @@ from types import ModuleType
 
 from bench.machine import machine
 from bench.options import parser_of
-from bench.papers import as_published, exposures, gensup, herrington, serpell, smith
-from bench.papers.extent import FULL, QUICK, Extent
+from bench.papers import as_published, exposures, gensup, herrington, serpell, smith, smith_figures
+from bench.papers.extent import FULL, QUICK, STANDARD, Extent
 from bench.runs import Row, Run, Store, measured, read_rows, warm_up
 from bench.sections import Section, markdown, write_section
 from gpuga.files.atomic import write_whole
 
 PAPERS: dict[str, ModuleType] = {
     "herrington": herrington, "gensup": gensup, "smith": smith, "serpell": serpell,
-    as_published.NAME: as_published, exposures.NAME: exposures,
+    smith_figures.NAME: smith_figures, as_published.NAME: as_published,
+    exposures.NAME: exposures,
 }  # fmt: skip
-KNOWN = Path(__file__).parents[1] / "results" / "papers.csv"
+RESULTS = Path(__file__).parents[1] / "results"
+KNOWN = (RESULTS / "papers.csv", RESULTS / "earlier" / "papers.csv")
 """Rows measured before; they say how long a run takes."""
 
 
@@ -37,7 +39,7 @@ def main(arguments: list[str]) -> int:
     given = _parser().parse_args(arguments)
     extent = _extent(given)
     papers = given.paper or list(PAPERS)
-    folder = given.out / ("quick" if given.quick else "full")
+    folder = given.out / extent.name
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / "rows.csv")
     store.forget(given.afresh)
@@ -59,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--paper", action="append", choices=list(PAPERS), help="one paper only; may be repeated")
     parser.add_argument("--method", action="append", metavar="METHOD", help="one method only; may be repeated")
     parser.add_argument("--only", metavar="TEXT", help="experiments whose name holds this, such as 400x250")
-    parser.add_argument("--quick", action="store_true", help="a look at everything in less than ten minutes")
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--quick", action="store_true", help="a look at everything in less than ten minutes")
+    how_much.add_argument("--standard", action="store_true", help="something of every experiment, in half an hour")
     parser.add_argument("--tables", type=int, metavar="N", help=f"random tables per experiment (full: {FULL.tables})")
     parser.add_argument("--repeats", type=int, metavar="N", help=f"seeds of randomised methods (full: {FULL.repeats})")
     parser.add_argument(
@@ -77,7 +81,7 @@ def _wanted(run: Run, given: argparse.Namespace) -> bool:
 
 
 def _extent(given: argparse.Namespace) -> Extent:
-    extent = QUICK if given.quick else FULL
+    extent = QUICK if given.quick else STANDARD if given.standard else FULL
     chosen = {name: value for name in ("tables", "repeats") if (value := getattr(given, name)) is not None}
     return replace(extent, **chosen)
 
@@ -85,7 +89,7 @@ def _extent(given: argparse.Namespace) -> Extent:
 def announcement(listed: Sequence[Run], missing: Sequence[Run]) -> str:
     """How many runs there are, and about how long the missing ones will take."""
     known: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for row in read_rows(KNOWN) if KNOWN.exists() else []:
+    for row in (row for path in KNOWN if path.exists() for row in read_rows(path)):
         known[_kind(row)].append(row.cpu_seconds + (row.audit_cpu_seconds or 0.0))
     total = 0.0
     for run in missing:
@@ -101,7 +105,7 @@ def announcement(listed: Sequence[Run], missing: Sequence[Run]) -> str:
 
 
 def _kind(one: Run | Row) -> tuple[str, ...]:
-    return (one.paper, one.experiment, one.method, one.variant, one.key[-1])
+    return (one.paper, one.experiment, one.method, one.variant)
 
 
 def run_all(missing: Sequence[Run], store: Store, minutes: float | None) -> int:

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from bench.charts import lines
 from bench.papers.extent import Extent
-from bench.papers.gensup import QUICK_SIZES, SIZES
+from bench.papers.gensup import sizes_of
 from bench.runs import Row, Run
 from bench.sections import OTHER_TABLES, Section, figure, percent, seconds
 
@@ -17,7 +17,7 @@ NAME = "exposures"
 CITATION = "What the papers say of tables: exposure, redundant levels, linear bounds"
 SQUARES = tuple(10 + number + number * number * number // 670 for number in range(84))
 """Rows and columns of the 84 sizes, 100 to 900,000 cells; the paper gives their number and range only."""
-QUICK_SQUARES = SQUARES[:21:7]
+QUICK_SQUARES, STANDARD_SQUARES = SQUARES[:21:7], SQUARES[::7]
 IN_A_LINE = 7
 """Sizes that share a line of the report."""
 MIXES = (("0.10", "0.10"), ("0.10", "0.20"), ("0.25", "0.10"), ("0.25", "0.20"))
@@ -36,7 +36,7 @@ def runs(extent: Extent) -> list[Run]:
     """Sizes up; the paper has 40 tables a size, ten of each mixture, and levels by size."""
     listed = []
     for number in range(1, extent.tables + 1):
-        for size in QUICK_SQUARES if extent.quick else SQUARES:
+        for size in () if number > 1 and not extent.full else extent.pick(QUICK_SQUARES, STANDARD_SQUARES, SQUARES):
             for primary, zeros in MIXES:
                 table = f"smith2d:{size}x{size}:{primary}:{zeros}:{number}"
                 listed.append(Run(NAME, f"square {size}", table, "exposure", expected=size * size / 5e4))
@@ -48,7 +48,7 @@ def runs(extent: Extent) -> list[Run]:
             for hierarchical in (0, 1):
                 table = f"smith2d:{shape}:0.15:0.15:{hierarchical}:{number}"
                 listed.append(Run(NAME, f"plane {hierarchical}", table, "exposure", expected=0.5))
-        for kind, shapes in (QUICK_SIZES if extent.quick else SIZES).items():
+        for kind, shapes in sizes_of(extent).items():
             for shape in shapes:
                 for share in ("", "5%:") if kind == "I" else ("",):
                     name = f"class{len(kind)}:{shape}:{share}{number}"
@@ -141,6 +141,21 @@ def _preprocessing(rows: Sequence[Row]) -> Section | None:
         "whole solutions of the linear bound",
     )  # fmt: skip
     words = f"Figures 3 to 6 and the statements of sections 6.2 and 6.3. {OTHER_TABLES}"
+    chart = lines("Almeida Figs. 3 to 6: CPU time by size", _times(rows), "cells", "CPU seconds", joined=False)
     return Section(
-        "exposures-preprocessing", "Almeida figures 3 to 6: preprocessing and linear bound", header, body, words
+        "exposures-preprocessing", "Almeida figures 3 to 6: preprocessing and linear bound", header, body, words, chart
     )
+
+
+def _times(rows: Sequence[Row]) -> dict[str, list[tuple[float, float]]]:
+    """Cells and mean CPU seconds of every size: preprocessing (figures 3 and 4), linear bound (figures 5 and 6)."""
+    points: dict[str, list[tuple[float, float]]] = {}
+    for kind in ("I", "I, 5 %", "II"):
+        for method, name in (("redundant levels", "preprocessing"), ("linear bound", "linear bound")):
+            mine = [row for row in rows if row.method == method and row.experiment.startswith(f"class {kind} ")]
+            of_size = {size: [row.cpu_seconds for row in mine if row.cells == size] for size in {r.cells for r in mine}}
+            if mine:
+                points[f"{name} {kind.replace(', ', ' at ')}"] = [
+                    (float(size), fmean(of_size[size])) for size in sorted(of_size)
+                ]
+    return points

@@ -1,4 +1,4 @@
-"""How much of an experiment is run: a quick look, or all of it; and what all papers ask of finished rows."""
+"""How much of an experiment is run: a look, a selection, or all of it; and what all papers ask of finished rows."""
 
 from __future__ import annotations
 
@@ -6,23 +6,42 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TypeVar
 
 from bench.runs import Row
 from bench.statistics import Summary
+
+Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True)
 class Extent:
     """Tables per experiment, repeats of randomised methods on each, CPU seconds for methods that take what they get."""
 
-    quick: bool
+    name: str
     tables: int
     repeats: int
     seconds: float
 
+    @property
+    def quick(self) -> bool:
+        """Whether it is but a look."""
+        return self.name == "quick"
 
-QUICK = Extent(quick=True, tables=2, repeats=1, seconds=4.0)
-FULL = Extent(quick=False, tables=10, repeats=3, seconds=15.0)
+    @property
+    def full(self) -> bool:
+        """Whether nothing is left out."""
+        return self.name == "full"
+
+    def pick(self, quick: Choice, standard: Choice, full: Choice) -> Choice:
+        """What belongs to this extent."""
+        return {"quick": quick, "standard": standard, "full": full}[self.name]
+
+
+QUICK = Extent("quick", tables=2, repeats=1, seconds=4.0)
+STANDARD = Extent("standard", tables=3, repeats=1, seconds=5.0)
+FULL = Extent("full", tables=10, repeats=3, seconds=15.0)
+"""A look in minutes; something of every experiment in about a quarter of an hour of two cores; all, in many hours."""
 
 STATISTICS = ("average", "median", "highest", "lowest", "sd")
 

@@ -9,7 +9,7 @@ of the cells sensitive; `as_published.py` has it at the 5 % that the paper's sta
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from bench.charts import bars
@@ -34,6 +34,7 @@ SIZES = {
     ),
 }  # fmt: skip
 QUICK_SIZES = {"I": ("20x50", "50x50", "100x100"), "II": ("20x50", "50x50", "100x100")}
+STANDARD_SIZES = {"I": ("20x50", "50x50", "75x75", "100x100"), "II": ("20x50", "50x50", "100x100", "200x200")}
 METHODS = ("shortest-path", "hypercube", "castro", "pbp", "gensup", "circuits", "exact")
 RANDOMISED = {"gensup"}
 
@@ -42,7 +43,7 @@ def runs(extent: Extent) -> list[Run]:
     """Every run, table by table over all sizes."""
     listed = []
     for number in range(1, extent.tables + 1):
-        for kind, shapes in (QUICK_SIZES if extent.quick else SIZES).items():
+        for kind, shapes in sizes_of(extent).items():
             for shape in shapes:
                 table = f"class{len(kind)}:{shape}:{number}"
                 for method in METHODS:
@@ -60,6 +61,11 @@ def runs(extent: Extent) -> list[Run]:
                             )
                         )
     return listed
+
+
+def sizes_of(extent: Extent) -> Mapping[str, tuple[str, ...]]:
+    """The sizes of either class."""
+    return extent.pick(QUICK_SIZES, STANDARD_SIZES, SIZES)
 
 
 def sections(rows: Sequence[Row]) -> list[Section]:

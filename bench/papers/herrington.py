@@ -62,6 +62,8 @@ METHODS = {
 PAPERS = ("hypercube", "gensup", "heurgene")
 RANDOMISED = {"gensup", "heurgene"}
 GENSUP_LIMITS = {"generations": 1000, "patience": 100}
+GENSUP_SECONDS = 10.0
+"""CPU seconds of GenSup on 100,000 cells where not everything is run."""
 QUICK_SIZES = {("100x100", "0.5"), ("100x100", "1"), ("100x100", "3"), ("400x250", "3")}
 EXPECTED = {"hypercube": 0.1, "shortest-path": 0.1, "heurgene": 2.0, "gensup": 10.0}
 
@@ -72,7 +74,9 @@ def runs(extent: Extent) -> list[Run]:
     for number in range(1, extent.tables + 1):
         for shape, share, _, _ in SIZES:
             large = shape == "400x250"
-            if extent.quick and ((shape, share) not in QUICK_SIZES or (large and number > 1)):
+            if extent.quick and (shape, share) not in QUICK_SIZES:
+                continue
+            if number > extent.pick(1 if large else extent.tables, 1 if large else 2, extent.tables):
                 continue
             listed += _of_table(shape, share, number, extent, large)
     return listed
@@ -82,10 +86,13 @@ def _of_table(shape: str, share: str, number: int, extent: Extent, large: bool) 
     table, experiment = f"herrington:{shape}:{share}%:{number}", f"{shape} {share}%"
     repeats = 1 if large else extent.repeats
     limit = extent.seconds * (2 if large and not extent.quick else 1)
+    limits = {"circuits": limit, "exact": limit}
+    if large and not extent.full:
+        limits["gensup"] = GENSUP_SECONDS  # minutes each otherwise
     listed = []
     for method in METHODS:
         if extent.quick and large and method == "gensup":
-            continue  # minutes each; the full run has it
+            continue
         for seed in range(1, (repeats if method in RANDOMISED else 1) + 1):
             listed.append(
                 Run(
@@ -94,12 +101,12 @@ def _of_table(shape: str, share: str, number: int, extent: Extent, large: bool) 
                     table,
                     method,
                     seed=seed,
-                    seconds=limit if method in ("circuits", "exact") else None,
+                    seconds=limits.get(method),
                     options=GENSUP_LIMITS if method == "gensup" else {},
                     expected=EXPECTED.get(method, limit) * (15 if large and method in EXPECTED else 1),
                 )
             )
-    if not large and not (extent.quick and (share != "1" or number > 1)):
+    if not large and (extent.full or (number == 1 and not (extent.quick and share != "1"))):
         listed += _strategies(experiment, table)
     return listed
 

@@ -30,13 +30,13 @@ EXAMPLE = {"classical-ip": (833, 1824, 23.28), "modified-ip": (343, 689, 3.75)}
 def runs(extent: Extent) -> list[Run]:
     """The example, then the tables one seed after the other."""
     listed = [Run(NAME, "example", "serpell-example", method, seconds=60.0) for method in METHODS]
-    for seed in range(1, (1 if extent.quick else 3) + 1):
+    for seed in range(1, (3 if extent.full else 1) + 1):
         for row in published("serpell_tables3_4"):
             if extent.quick and row["table"] not in QUICK_TABLES:
                 continue
             table = f"serpell:{row['rows']}x{row['cols']}:{row['primary']}:{row['zeros']}:{seed}"
             for method in METHODS:
-                limit = extent.seconds if not method.endswith("-ip") else 12.0 if extent.quick else 60.0
+                limit = extent.pick(12.0, 20.0, 60.0) if method.endswith("-ip") else extent.seconds
                 listed.append(Run(NAME, f"table {row['table']}", table, method, seconds=limit, expected=4.0))
     return listed
 

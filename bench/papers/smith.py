@@ -66,13 +66,13 @@ def runs(extent: Extent) -> list[Run]:
     """The first table of each class, the second, ...; then the large ones."""
     rows = published("smith_table5_costs")
     listed = []
-    for place in range(min(extent.tables, 5)):
+    for place in range(min(extent.tables, 5) if extent.full else 1):
         for row in rows[place::5]:
-            if extent.quick and (place > 0 or row["rows"] == "4000"):
+            if not extent.full and row["rows"] == "4000" and (extent.quick or row["sensitive"] == "0.10"):
                 continue
             listed += _of_table(row, extent)
     large = published("smith_tables7_8_large")
-    for row in large[:1] if extent.quick else large:
+    for row in large[: extent.pick(1, 2, len(large))]:
         listed += _of_large(row, extent)
     return listed
 

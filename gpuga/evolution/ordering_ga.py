@@ -225,3 +225,5 @@ class Alike:
         if self.steps >= ALIKE_STEPS:
             self.stop.generations = run.generation
         self.context.progress.advance(best=best)
+        if self.context.on_generation is not None:
+            self.context.on_generation(run)

@@ -66,3 +66,23 @@ def test_an_interval_holds_its_mean() -> None:
     mean, low, high = mean_interval([1.0, 2.0, 3.0])
     assert low < mean == 2.0 < high
     assert mean_interval([5.0]) == (5.0, 5.0, 5.0)
+
+
+def test_a_contest_measures_no_first_run(tmp_path, monkeypatch):
+    """What is compiled or loaded in a process is paid for by an unmeasured run, once a method and family of tables."""
+    done = []
+
+    def row_of(kind, seed, method, seconds):
+        done.append((kind.name, seed, method))
+        cost = {"cost": 1.0, "lower_bound": 1.0, "proven": True}
+        return {"table": f"{kind.name}-{seed}", "method": method, "seconds": seconds, **cost}
+
+    monkeypatch.setattr(contest, "row_of", row_of)
+    kinds = ["--kind", "herrington-100x100-1%", "--kind", "herrington-100x100-3%", "--kind", "smith3d-20x10x10-1%"]
+    arguments = ["--json", str(tmp_path / "c.json"), *kinds, "--method", "exact", "--tables", "1"]
+    assert contest.main(arguments) == 0
+    assert [name for name, seed, _ in done if seed == 3] == ["herrington-30x30-2%", "smith3d-6x5x4-5%"]
+    assert len(done) == 5
+    assert done[0][1] == 3
+    assert contest.main(arguments) == 0
+    assert len(done) == 5

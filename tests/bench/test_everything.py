@@ -3,39 +3,152 @@
 from __future__ import annotations
 
 import json
+import lzma
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bench import best_known, everything, history, microdata
+from bench import best_known, everything, history, microdata, report
 from bench.__main__ import COMMANDS
 from bench.best_known import Known, merged
-from bench.everything import FULL, QUICK, Step
+from bench.everything import FULL, QUICK, STANDARD, Record, Step, planned
 from bench.history import HistoryEntry, findings, of_version
+from bench.kinds import KINDS
+from bench.machine import busy_seconds, commit
+from bench.papers.command import PAPERS
+from bench.runs import read_rows
 
 
-def test_every_step_calls_a_benchmark_that_exists_and_the_quick_ones_take_less_than_ten_minutes() -> None:
-    assert {step.words.split()[0] for step in (*FULL, *QUICK)} <= set(COMMANDS)
-    assert sum(step.minutes for step in QUICK) < 10
+def test_every_step_calls_a_benchmark_that_exists_with_words_that_it_knows() -> None:
+    for step in (*QUICK, *STANDARD, *FULL):
+        name, *words = step.words.format(out="o").split()
+        assert name in COMMANDS
+        assert "{" not in " ".join(words)
+    assert {step.words.split()[0] for step in STANDARD} == {step.words.split()[0] for step in FULL}
 
 
-def test_a_finished_step_is_not_done_again_and_a_failed_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_takes_ten_minutes_and_the_standard_extent_leaves_a_third_of_35() -> None:
+    assert planned(QUICK) < 10
+    assert planned(STANDARD) * 4 / 3 <= 35.5
+    assert planned(FULL) > 600
+
+
+def test_the_standard_extent_has_every_paper_and_a_contest_of_circuits_and_exact() -> None:
+    names = {step.name for step in STANDARD}
+    assert {f"papers {paper}" for paper in PAPERS} <= names
+    contests = [step.words for step in STANDARD if step.words.startswith("contest")]
+    assert all("--method circuits --method exact" in words for words in contests)
+    assert {kind for words in contests for kind in words.split() if kind in KINDS} >= {
+        "herrington-100x100-1%", "herrington-400x250-0.25%", "smith3d-20x10x10-5%", "smith3d-29x29x29-5%"
+    }  # fmt: skip
+
+
+def test_steps_that_share_the_cores_have_limits_in_cpu_seconds() -> None:
+    shared = {step.words.split()[0] for step in (*STANDARD, *FULL) if not step.alone}
+    assert shared == {"papers", "plane", "scale", "peers", "microdata", "islands", "history"}
+    assert all(
+        step.alone or "--only-instructions" in step.words for step in (*STANDARD, *FULL) if "history" in step.words
+    )
+    assert all("--cpu" in step.words for step in (*STANDARD, *FULL) if step.words.startswith("plane"))
+
+
+def step_of(code: str, name: str = "a", alone: bool = True) -> Step:
+    return Step(name, code, 0.01, alone)
+
+
+def test_a_finished_step_is_not_done_again_and_a_failed_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     calls: list[str] = []
-    codes = {"one": 0, "two": 1}
-    monkeypatch.setattr(everything, "QUICK", (Step("a", "one {out}", 1.0), Step("b", "two {out}", 1.0)))
-    monkeypatch.setattr(everything, "_bench", lambda words: calls.append(words[0]) or codes[words[0]])
+    codes = {"one": "finished", "two": "failed with exit code 1", "three": "finished"}
+    steps = (step_of("one", "a"), step_of("two", "b"), step_of("three", "c", alone=False))
+    monkeypatch.setattr(everything, "EXTENTS", {"quick": steps})
+    monkeypatch.setattr(everything, "_bench", lambda step, folder: calls.append(step.words) or codes[step.words])
     arguments = ["--quick", "--out", str(tmp_path)]
     assert everything.main(arguments) == 1
-    codes["two"] = 0
+    assert "not finished: b" in capsys.readouterr().out
+    codes["two"] = "finished"
     assert everything.main(arguments) == 0
     assert everything.main(arguments) == 0
-    assert calls == ["one", "two", "two"]
+    assert calls == ["one", "two", "three", "two"]
+    (folder,) = tmp_path.iterdir()
+    record = json.loads((folder / "steps.json").read_text())
+    assert [one["outcome"] for one in record["steps"].values()] == ["finished"] * 3
+    assert len(record["calls"]) == 2
 
 
 def test_no_step_begins_when_the_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(everything, "_bench", lambda words: pytest.fail("begun"))
-    assert everything.run_steps([Step("a", "one", 1.0)], tmp_path, -1.0) == ["a"]
+    monkeypatch.setattr(everything, "_bench", lambda step, folder: pytest.fail("begun"))
+    record = Record(tmp_path, "quick")
+    record.expect([step_of("one")])
+    everything.run_steps([step_of("one")], record, -1.0)
+    assert record.finished() == {}
+    assert Record(tmp_path, "quick").kept["steps"]["a"]["outcome"] == "not begun"
+
+
+def stand_in(folder: Path, monkeypatch: pytest.MonkeyPatch, commands: str) -> None:
+    """A shell script in place of Python; it is given `-m bench` and the words of a step."""
+    script = folder / "python"
+    script.write_text(f"#!/bin/sh\n{commands}\n")
+    script.chmod(0o755)
+    (folder / "logs").mkdir()
+    monkeypatch.setattr(everything.sys, "executable", str(script))
+
+
+def alive(process: int) -> bool:
+    """Whether a process is there and no mere entry of the table of processes."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_step_that_hangs_is_ended_with_its_children_and_one_that_fails_says_where_to_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, monkeypatch, 'if [ "$3" = hang ]; then sleep 600 & echo $! > "$4"; wait; fi; exit 3')
+    monkeypatch.setattr(everything, "SPARE", 1.0)
+    child = tmp_path / "child"
+    assert everything._bench(Step("a", f"hang {child}", 0.0), tmp_path).startswith("ended after")
+    end = time.monotonic() + 10.0
+    while alive(int(child.read_text())) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive(int(child.read_text()))
+    failed = everything._bench(Step("b c", "fail", 0.0), tmp_path)
+    assert failed.startswith("failed with exit code 3")
+    assert (tmp_path / "logs" / "b-c.log").exists()
+
+
+def test_steps_that_share_the_machine_get_one_thread_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(tmp_path, monkeypatch, 'echo "threads $NUMBA_NUM_THREADS"')
+    assert everything._bench(Step("a", "x", 0.1, alone=False), tmp_path) == "finished"
+    assert "threads 1" in (tmp_path / "logs" / "a.log").read_text()
+
+
+def test_tiny_steps_make_a_report_of_one_commit_and_a_failing_one_is_named_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = (
+        Step("jobs", "jobs --tables 3 --workers 1 --json {out}/jobs.json", 1.0),
+        Step("broken", "jobs --tables none", 1.0),
+        Step("papers", "papers --quick --paper serpell --only example --out {out}/papers-serpell", 1.0, alone=False),
+        Step("islands", "islands --quick --generations 2 --json {out}/islands.json", 1.0, alone=False),
+    )
+    monkeypatch.setattr(everything, "EXTENTS", {"standard": steps})
+    monkeypatch.setattr(everything, "state", commit)
+    assert everything.main(["--out", str(tmp_path)]) == 1
+    assert "not finished: broken" in capsys.readouterr().out
+    (folder,) = tmp_path.iterdir()
+    assert "invalid int value" in (folder / "logs" / "broken.log").read_text()
+    report.gather(folder, tmp_path / "results")
+    text, _ = report.report(tmp_path / "results")
+    assert f"All figures are of commit {commit()}" in text
+    assert "Not finished: broken" in text
+    for title in ("Islands against one population", "What a job costs besides its work", "The steps"):
+        assert f"## {title}" in text
+    assert len(read_rows(tmp_path / "results" / "papers.csv")) == 4
 
 
 def test_a_changed_tree_is_refused(
@@ -47,8 +160,19 @@ def test_a_changed_tree_is_refused(
 
 
 def test_it_says_how_long_it_takes() -> None:
-    assert "about 20 minutes" in everything.announcement((Step("a", "", 20.0),), [Step("a", "", 20.0)])
+    alone, paired = Step("a", "", 20.0), Step("b", "", 30.0, alone=False)
+    assert "about 20 minutes" in everything.announcement((alone,), [alone])
+    assert planned([alone, paired, paired]) == 50.0
+    assert planned([paired]) == 30.0
     assert "2.0 hours" in everything.announcement((Step("a", "", 120.0),), [Step("a", "", 120.0)])
+
+
+def test_what_others_do_with_the_processors_is_seen() -> None:
+    before = busy_seconds()
+    if before is None:
+        pytest.skip("no /proc/stat")
+    assert 0.0 <= (everything.others_share(before, 1.0) or 0.0) <= 1.0
+    assert everything.others_share((before[0] - 1.0, before[1]), 1.0) > 0.2
 
 
 @pytest.fixture
@@ -100,7 +224,7 @@ def test_the_list_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_the_shipped_list_is_consistent() -> None:
     for one in best_known.read_list(best_known.LIST).values():
         assert merged(one, one) == one
-        assert one.cost is None or one.proof
+        assert bool(one.proof) == best_known.has_proof(one.table, best_known.PROOFS)
 
 
 def test_a_run_enters_the_list_with_a_proof_that_was_verified(tmp_path: Path) -> None:
@@ -115,6 +239,25 @@ def test_a_run_enters_the_list_with_a_proof_that_was_verified(tmp_path: Path) ->
     (one,) = best_known.read_list(tmp_path / "l.csv").values()
     assert one.proven
     assert (tmp_path / "proofs" / one.proof).exists()
+    again = [str(folder), "--verify", "--list", str(tmp_path / "l.csv"), "--proofs", str(tmp_path / "proofs")]
+    assert best_known.main(again) == 0
+    best_known.write_list(tmp_path / "l.csv", [replace(one, cost=(one.cost or 0) - 1, lower_bound=0.0)])
+    assert best_known.main(again) == 1
+    pattern = tmp_path / "proofs" / f"{one.table}.csv.xz"
+    shown = lzma.decompress(pattern.read_bytes()).replace(b"secondary", b"published")
+    pattern.write_bytes(lzma.compress(shown))
+    assert best_known.verified(folder / "t.jj", one, tmp_path / "proofs")
+
+
+def test_a_cost_whose_proof_is_lost_is_proven_anew_and_stays_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = tmp_path / "t.jj"
+    best_known._gpuga("generate", "class1", "--rows", 6, "--cols", 6, "--sensitive", "8%", "--out", table)
+    first = best_known.tried(table, "exact", 5.0, Known("t", 49), tmp_path / "proofs")
+    again = best_known.tried(table, "exact", 5.0, first, tmp_path / "proofs")
+    assert again.cost is None
+    assert best_known.tried(table, "exact", 5.0, first, tmp_path / "none").cost == first.cost
 
 
 def test_searches_over_recodings_are_ranked_and_rows_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

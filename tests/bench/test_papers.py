@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from bench.papers import command, gensup, herrington, serpell, smith
-from bench.papers.extent import FULL, QUICK
-from bench.runs import Row, Run, read_rows
+from bench.papers import command, gensup, herrington, serpell, smith, smith_figures
+from bench.papers.extent import FULL, QUICK, STANDARD
+from bench.runs import Row, Run, measured, read_rows
 from bench.sections import Section, markdown, paired, write_section
 from bench.tables import published
 
@@ -19,7 +21,7 @@ def row_of(run: Run, cost: float, **more: object) -> Row:
 
 @pytest.mark.parametrize("paper", command.PAPERS.values(), ids=list(command.PAPERS))
 def test_no_two_runs_of_a_plan_have_one_key(paper):
-    for extent in (QUICK, FULL):
+    for extent in (QUICK, STANDARD, FULL):
         keys = [run.key for run in paper.runs(extent)]
         assert len(set(keys)) == len(keys)
 
@@ -38,6 +40,42 @@ def test_all_of_herringtons_tables_come_out_of_a_full_run():
     rows = [row_of(run, 100.0 + run.seed, lower_bound=90.0) for run in herrington.runs(FULL)]
     names = {section.name for section in herrington.sections(rows)}
     assert names == {*(f"herrington-table-{n:02}" for n in range(2, 21)), "herrington-overview"}
+
+
+@pytest.mark.parametrize("paper", command.PAPERS.values(), ids=list(command.PAPERS))
+def test_the_standard_extent_has_rows_for_every_section_of_a_paper(paper):
+    told = []
+    for extent in (STANDARD, FULL):
+        details = (
+            '{"K": 3, "Ku": 3, "primaries": 5, "items": 4, "initially_exposed": 2, "variables": 9, "constraints": 9}'
+        )
+        rows = [row_of(run, 100.0, lower_bound=90.0, details=details, generations=3) for run in paper.runs(extent)]
+        told.append({section.name for section in paper.sections(rows)})
+    assert told[0] == told[1]
+    assert len(paper.runs(STANDARD)) < len(paper.runs(FULL))
+
+
+def test_smiths_figures_follow_the_improvements_of_a_run():
+    rows = []
+    for run in smith_figures.runs(STANDARD):
+        points = [[10, 1.0, 200.0], [40, 5.0, 150.0]] if run.traced and run.variant != "group-k" else []
+        rows.append(row_of(run, 150.0, evaluations=60, details=json.dumps({"trace": points})))
+    by_size, by_time, by_calls = smith_figures.sections(rows)
+    assert [line[5] for line in by_size.body] == ["60"] * 3
+    line = dict(zip(by_time.header, by_time.body[0], strict=True))
+    assert (line["cost after 1.5 CPU s"], line["cost after 7.5 CPU s"], line["gain"]) == ("200", "150", "25.00 %")
+    assert [body[0] for body in by_time.body] == ["GA-one-P", "GA-one-K", "GA-group-K"]
+    assert dict(zip(by_calls.header, by_calls.body[0], strict=True))["cost after 15 calls"] == "200"
+    assert None not in (by_time.chart, by_calls.chart)
+
+
+def test_a_traced_run_keeps_its_improvements_and_ends_with_its_cost():
+    options = {"variant": "one-p", "as_published": True, "generations": 10}
+    row = measured(Run("smith-figures", "x", "smith2d:20x6:0.2:0.1:1", "ordering-ga", options=options, traced=True))
+    assert row.trace[-1][2] == row.cost
+    costs = [cost for _, _, cost in row.trace]
+    assert costs == sorted(costs, reverse=True)
+    assert row.trace[-1][0] <= row.evaluations
 
 
 def test_costs_are_averaged_over_repeats_then_over_tables():
@@ -94,7 +132,7 @@ def test_published_and_measured_columns_are_one_for_people_and_two_for_machines(
 
 
 def test_every_file_of_published_figures_is_cited():
-    cited = (command.KNOWN.parents[1] / "published" / "README.md").read_text()
+    cited = (command.RESULTS.parent / "published" / "README.md").read_text()
     assert all(word in cited for word in ("Herrington", "Almeida", "Smith", "Serpell"))
     assert len(published("herrington_costs")) == 35
 

@@ -25,7 +25,7 @@ def lost(page: str, where: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "bench" / "RESULTS.md"], ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "bench" / "RESULTS.md", ROOT / "bench" / "EARLIER.md"], ids=name_of)
 def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
     assert lost(page.read_text(encoding="utf-8"), page) == []
 
