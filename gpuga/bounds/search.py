@@ -54,8 +54,8 @@ MOST_COLUMNS = MANY_COLUMNS
 SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_REBUILDS, SHARE_OF_DIVES = 0.1, 0.4, 0.2, 0.4
 """Of a limited time: the most that further first patterns, cutting planes, rebuilds and dives take before the tree."""
 
-REBUILDS = 1000
-"""Rebuilds of a general table's pattern in vain, times the gap."""
+REBUILDS, MOST_REBUILDS = 10_000, 150
+"""Rebuilds of a general table's pattern in vain, times the square of the gap (where it is small the tree ends soon)."""
 
 LET_GO, GUIDED_REBUILDS = (0.1, 0.25, 0.5), 0.5
 """Shares of a pattern that are let go, and which share of rebuilds follows the prices of the root's point."""
@@ -188,7 +188,9 @@ class Search(Best):
         if not isinstance(self.repair, CoverRepair):
             return
         x, random, idle = self.master.point(), np.random.default_rng([self.context.seed, 7]), 0
-        while not self.proven and not clock.expired() and idle < REBUILDS * (self.cost - self.lower) / self.cost:
+        while not self.proven and not clock.expired():
+            if idle >= min(MOST_REBUILDS, REBUILDS * (1.0 - self.lower / self.cost) ** 2):
+                return
             let_go = self.neighbourhood.around(self.best, float(random.choice(LET_GO)), random)
             prices = x if random.random() < GUIDED_REBUILDS else None
             try:

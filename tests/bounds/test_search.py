@@ -36,19 +36,25 @@ def test_a_pattern_is_rebuilt_in_vain_the_more_often_the_wider_the_gap(monkeypat
         return search.best
 
     monkeypatch.setattr(CoverRepair, "rebuilt", in_vain)
-    monkeypatch.setattr(module, "REBUILDS", 100)
-    gap = (search.cost - search.lower) / search.cost
+    monkeypatch.setattr(module, "REBUILDS", 1000)
+    gap = 1.0 - search.lower / search.cost
     for _ in search._rebuilds(Clock()):
         pass
-    assert len(kept) == ceil(100 * gap) > 3
+    assert len(kept) == ceil(1000 * gap**2) > 10
     shares = [int(part.sum()) / int(search.best.sum()) for part, _ in kept]
     assert all(not (part & ~search.best).any() for part, _ in kept)
     assert 0.4 < min(shares) < 0.6
     assert 0.8 < max(shares) < 1
     assert {x is None for _, x in kept} == {True, False}
+    kept.clear()
+    monkeypatch.setattr(module, "MOST_REBUILDS", 5)
+    for _ in search._rebuilds(Clock()):
+        pass
+    assert len(kept) == 5
 
 
-def test_rebuilds_keep_what_they_gain_and_go_on_from_it() -> None:
+def test_rebuilds_keep_what_they_gain_and_go_on_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_REBUILDS", 20)
     search = general_search()
     before, best = search.cost, search.best.copy()
     for _ in search._rebuilds(Clock()):

@@ -35,7 +35,7 @@ class CoverRepair:
     """
 
     starts = 1
-    guided_starts = 12
+    guided_starts = 8
     quick = False
 
     def __init__(self, problem: GeneralProblem, context: Context, pool: RowPool | None = None) -> None:
