@@ -54,8 +54,9 @@ MOST_COLUMNS = MANY_COLUMNS
 SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_REBUILDS, SHARE_OF_DIVES = 0.1, 0.4, 0.2, 0.4
 """Of a limited time: the most that further first patterns, cutting planes, rebuilds and dives take before the tree."""
 
-REBUILDS, MOST_REBUILDS = 10_000, 150
-"""Rebuilds of a general table's pattern in vain, times the square of the gap (where it is small the tree ends soon)."""
+SMALL_GAP, FEW_STARTS, REBUILDS = 0.05, 3, 150
+"""Above this gap the tree does not end soon: more than a few first patterns led by the root's point of a general table
+pay then, and rebuilds of the best one until so many were in vain."""
 
 LET_GO, GUIDED_REBUILDS = (0.1, 0.25, 0.5), 0.5
 """Shares of a pattern that are let go, and which share of rebuilds follows the prices of the root's point."""
@@ -174,6 +175,8 @@ class Search(Best):
         for attempt in range(self.repair.guided_starts):
             if self.proven or (attempt and clock.expired()):
                 return
+            if not self.repair.quick and attempt >= FEW_STARTS and self._gap < SMALL_GAP:
+                return
             try:
                 self.offer(self.repair.guided(x, attempt, clock if attempt else self.context.clock))
             except OutOfTime:
@@ -181,16 +184,14 @@ class Search(Best):
             yield
 
     def _rebuilds(self, clock: Clock) -> Iterator[None]:
-        """A general table's incumbent with a part let go and completed anew; in vain the more often the wider the gap.
+        """A general table's incumbent with a part let go and completed anew, where the gap is wide.
 
         That takes far less time than to cut off what an integer program says around it.
         """
         if not isinstance(self.repair, CoverRepair):
             return
         x, random, idle = self.master.point(), np.random.default_rng([self.context.seed, 7]), 0
-        while not self.proven and not clock.expired():
-            if idle >= min(MOST_REBUILDS, REBUILDS * (1.0 - self.lower / self.cost) ** 2):
-                return
+        while self._gap >= SMALL_GAP and idle < REBUILDS and not clock.expired():
             let_go = self.neighbourhood.around(self.best, float(random.choice(LET_GO)), random)
             prices = x if random.random() < GUIDED_REBUILDS else None
             try:
@@ -199,6 +200,10 @@ class Search(Best):
                 return
             idle = 0 if gained else idle + 1
             yield
+
+    @property
+    def _gap(self) -> float:
+        return 1.0 - self.lower / max(1, self.cost)
 
     def _columns(self) -> int:
         return int(useful_columns(self.master, self.cost).sum())

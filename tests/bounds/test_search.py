@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 import pytest
 
@@ -28,7 +26,9 @@ def general_search() -> Search:
     return search
 
 
-def test_a_pattern_is_rebuilt_in_vain_the_more_often_the_wider_the_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_of_a_pattern_are_let_go_until_some_in_a_row_were_in_vain_while_the_gap_is_wide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     search, kept = general_search(), []
 
     def in_vain(repair: CoverRepair, part: Mask, x: np.ndarray | None, clock: Clock) -> Mask:
@@ -36,25 +36,39 @@ def test_a_pattern_is_rebuilt_in_vain_the_more_often_the_wider_the_gap(monkeypat
         return search.best
 
     monkeypatch.setattr(CoverRepair, "rebuilt", in_vain)
-    monkeypatch.setattr(module, "REBUILDS", 1000)
-    gap = 1.0 - search.lower / search.cost
+    monkeypatch.setattr(module, "REBUILDS", 40)
     for _ in search._rebuilds(Clock()):
         pass
-    assert len(kept) == ceil(1000 * gap**2) > 10
+    assert len(kept) == 40
     shares = [int(part.sum()) / int(search.best.sum()) for part, _ in kept]
     assert all(not (part & ~search.best).any() for part, _ in kept)
     assert 0.4 < min(shares) < 0.6
     assert 0.8 < max(shares) < 1
     assert {x is None for _, x in kept} == {True, False}
     kept.clear()
-    monkeypatch.setattr(module, "MOST_REBUILDS", 5)
+    search.lower = int(0.96 * search.cost)
     for _ in search._rebuilds(Clock()):
         pass
-    assert len(kept) == 5
+    assert kept == []
+
+
+def test_more_than_a_few_patterns_are_led_by_a_point_only_where_the_gap_is_wide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search, made = general_search(), []
+    monkeypatch.setattr(CoverRepair, "guided", lambda *_: made.append(1) or search.best)
+    for _ in search._guided(Clock()):
+        pass
+    assert len(made) == CoverRepair.guided_starts > 3
+    made.clear()
+    search.lower = int(0.96 * search.cost)
+    for _ in search._guided(Clock()):
+        pass
+    assert len(made) == 3
 
 
 def test_rebuilds_keep_what_they_gain_and_go_on_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_REBUILDS", 20)
+    monkeypatch.setattr(module, "REBUILDS", 20)
     search = general_search()
     before, best = search.cost, search.best.copy()
     for _ in search._rebuilds(Clock()):

@@ -90,8 +90,9 @@ class CoverRepair:
             return None
 
     def _another_order(self) -> Ints:
+        random = np.random.default_rng([self.context.seed, self._orders])
         self._orders += 1
-        return np.random.default_rng([self.context.seed, self._orders]).permutation(len(self.problem.requirements))
+        return random.permutation(len(self.problem.requirements))
 
     def _heaviest_first(self) -> Ints:
         return np.argsort(-self.problem.weight[self.problem.requirements.cell], kind="stable")
