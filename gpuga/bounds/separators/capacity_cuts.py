@@ -22,7 +22,7 @@ import numpy as np
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.knapsack import appended, best_rounding, compiled_step, step
-from gpuga.compiled import compiled, inner
+from gpuga.compiled import compiled, inner, whole
 from gpuga.problem.two_way import Requirements
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
@@ -143,7 +143,7 @@ def _coefficients(net: Network, places: Ints, rows: Bytes, columns: Bytes, cover
 def _holds(cover: Ints, place: int) -> bool:
     """Whether a place is in the cover."""
     at = np.searchsorted(cover, place)
-    return at < len(cover) and cover[at] == place
+    return bool(at < len(cover) and cover[at] == place)
 
 
 def _crossed(rows: Bytes, columns: Bytes) -> int:
@@ -165,7 +165,7 @@ def _entries(net: Network, position: Ints, rows: Bytes, columns: Bytes, cover: I
     for i in range(len(rows)):
         capacity = net.forward[i] if rows[i] else net.backward[i]
         for j in beside if rows[i] else inside:
-            place = i * width + j
+            place = i * width + whole(j)
             if position[place] >= 0 and capacity[j] > 0:
                 found = coefficient(capacity[j], _holds(cover, place), shape)
                 if found != 0:
