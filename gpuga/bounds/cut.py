@@ -53,8 +53,8 @@ class Effort(NamedTuple):
     After `patience` rounds without progress the root is left; tight rows may be spared there, because sums are made
     of them, whether or not they bear on the bound. At a node `rounds` of cuts are made in any case, and more while
     each closes the share `gain` of its gap. So many columns are `tried` before one is branched on (at the first
-    nodes, then at others), each for so many simplex `iterations`. Each time that the point of a node is rounded in
-    vain, the next one comes `pause` times as late.
+    nodes, then at others), each for so many simplex `iterations`. Each time that the point of a node, or of a dive, is
+    rounded in vain, the next one comes `pause` times as late.
     """
 
     few: tuple[int, int]

@@ -119,10 +119,15 @@ class Master:
         return added
 
     def purge(self, spare_tight: bool = False) -> None:
-        """Drop the rows that bore on none of the latest bounds, if many; they are found again when needed."""
-        stay = (self.idle < SOLVES_IDLE) | np.array([self.known[cut.key] for cut in self.cuts], bool)
+        """Drop the rows that bore on none of the latest bounds, if many; they are found again when needed.
+
+        Where tight rows are spared, the others need not have been idle for long.
+        """
+        stay = np.array([self.known[cut.key] for cut in self.cuts], bool)
         if spare_tight:
-            stay |= self.session.row_values() <= self.rows.asks + WHOLE
+            stay |= (self.idle == 0) | (self.session.row_values() <= self.rows.asks + WHOLE)
+        else:
+            stay |= self.idle < SOLVES_IDLE
         drop = np.flatnonzero(~stay)
         if len(drop) < max(1.0, LEAST_PURGED * len(stay)):
             return
@@ -218,14 +223,17 @@ class Master:
             if self.answer is None or self.answer.status is not lp.Status.OPTIMAL:
                 break
             made += 1
-            self.purge(effort.spares_tight)
+            now_and_then = made % ROUNDS_BETWEEN_PRICING == 0
+            if now_and_then or not effort.spares_tight:
+                self.purge(effort.spares_tight)
             # priced early as well: the time may be up before the bound stalls, and unpriced columns spoil it
-            priced = (self.complete or made % ROUNDS_BETWEEN_PRICING == 0) and self.price()
+            priced = (self.complete or now_and_then) and self.price()
             added = self.separate(self.separator.at_root(self.point(), self.cuts, clock), effort.few[stalled > 0])
             stalled = stalled + 1 if self.objective - last <= STALLED * abs(self.objective) else 0
             last = self.objective
             if not added or stalled >= patience:
-                if not priced and not self.price() and not self.separator.deepen():
+                deeper = self.separator.deepen()
+                if not priced and not self.price() and not deeper:
                     return
                 stalled = 0
             yield

@@ -156,19 +156,19 @@ class Neighbourhood:
 
     def _free(self, pattern: Mask, useful: Mask, size: Size, random: np.random.Generator) -> Mask:
         """The columns let go: of the pattern around a random one, of the others the cheapest in reduced cost."""
-        let_go = self._around(pattern, random)
+        let_go = self.around(pattern, self.share, random)
         others = useful & ~pattern
         reduced = np.where(others, self.master.certificate.reduced, 2**62)
         rest = max(0, min(size.columns - int(let_go.sum()), int(others.sum())))
         limit = np.partition(reduced, rest)[rest] if rest < len(reduced) else 2**62
         return np.asarray(let_go | (reduced < limit))
 
-    def _around(self, pattern: Mask, random: np.random.Generator) -> Mask:
+    def around(self, pattern: Mask, share: float, random: np.random.Generator) -> Mask:
         """A share of a pattern's cells, linked by common lines: grown from a random one."""
         cells = np.flatnonzero(pattern)
         lines = self.lines[cells]
         chosen, touched = np.zeros(len(cells), bool), np.zeros(lines.shape[1])
-        wanted, next_one = max(1, round(self.share * len(cells))), int(random.integers(len(cells)))
+        wanted, next_one = max(1, round(share * len(cells))), int(random.integers(len(cells)))
         for _ in range(wanted):
             chosen[next_one] = True
             touched[lines.indices[lines.indptr[next_one] : lines.indptr[next_one + 1]]] = 1.0

@@ -51,8 +51,15 @@ FEW_COLUMNS = 500
 MOST_COLUMNS = MANY_COLUMNS
 """With more columns left than this the tree would not get anywhere in a limited time."""
 
-SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_DIVES = 0.1, 0.4, 0.4
-"""Of a limited time: the most that further first patterns, cutting planes, then dives take before the tree."""
+SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_REBUILDS, SHARE_OF_DIVES = 0.1, 0.4, 0.2, 0.4
+"""Of a limited time: the most that further first patterns, cutting planes, rebuilds and dives take before the tree."""
+
+SMALL_GAP, FEW_STARTS, REBUILDS = 0.05, 3, 150
+"""Above this gap the tree does not end soon: more than a few first patterns led by the root's point of a general table
+pay then, and rebuilds of the best one until so many were in vain."""
+
+LET_GO, GUIDED_REBUILDS = (0.1, 0.25, 0.5), 0.5
+"""Shares of a pattern that are let go, and which share of rebuilds follows the prices of the root's point."""
 
 
 def separator_of(problem: TableProblem, quick: bool = False) -> Separator:
@@ -110,8 +117,8 @@ class Search(Best):
             self.raise_lower(self.master.bound)
             yield
         self.raise_lower(self.master.bound)
-        self._guided(clock.part(SHARE_OF_STARTS))
-        yield
+        yield from self._guided(clock.part(SHARE_OF_STARTS))
+        yield from self._rebuilds(clock.part(SHARE_OF_REBUILDS))
         progress.stage("dives")
         yield from self._dives(clock.part(SHARE_OF_DIVES))
         progress.stage(BY_TREE)
@@ -143,7 +150,7 @@ class Search(Best):
     def try_point(self, x: Floats) -> int:
         """A safe pattern led by a fractional one, offered and looked around; the incumbent's cost."""
         if self.offer(self.rounded(x)) and not self.hurried:
-            self._look_around(self.clock)
+            self._look_around(self.context.clock)
         return self.cost
 
     def _first(self, repair: Repair) -> list[Mask]:
@@ -162,16 +169,41 @@ class Search(Best):
                 break
         return found
 
-    def _guided(self, clock: Clock) -> None:
+    def _guided(self, clock: Clock) -> Iterator[None]:
         """Patterns led by the point of the root."""
         x = self.master.point()
         for attempt in range(self.repair.guided_starts):
             if self.proven or (attempt and clock.expired()):
                 return
+            if not self.repair.quick and attempt >= FEW_STARTS and self._gap < SMALL_GAP:
+                return
             try:
                 self.offer(self.repair.guided(x, attempt, clock if attempt else self.context.clock))
             except OutOfTime:
                 return
+            yield
+
+    def _rebuilds(self, clock: Clock) -> Iterator[None]:
+        """A general table's incumbent with a part let go and completed anew, where the gap is wide.
+
+        That takes far less time than to cut off what an integer program says around it.
+        """
+        if not isinstance(self.repair, CoverRepair):
+            return
+        x, random, idle = self.master.point(), np.random.default_rng([self.context.seed, 7]), 0
+        while self._gap >= SMALL_GAP and idle < REBUILDS and not clock.expired():
+            let_go = self.neighbourhood.around(self.best, float(random.choice(LET_GO)), random)
+            prices = x if random.random() < GUIDED_REBUILDS else None
+            try:
+                gained = self.offer(self.repair.rebuilt(self.best & ~let_go, prices, clock))
+            except OutOfTime:
+                return
+            idle = 0 if gained else idle + 1
+            yield
+
+    @property
+    def _gap(self) -> float:
+        return 1.0 - self.lower / max(1, self.cost)
 
     def _columns(self) -> int:
         return int(useful_columns(self.master, self.cost).sum())
@@ -212,7 +244,7 @@ class Search(Best):
             self.dives += 1
             if self.cost == before or self.hurried:
                 self.hurried = False
-                self._look_around(clock)
+                self._look_around(self.context.clock)
             self.idle = 0 if self.cost < before else self.idle + 1
             yield
             if self.idle >= IDLE_DIVES or self._columns() <= FEW_COLUMNS:

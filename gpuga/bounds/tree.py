@@ -39,7 +39,7 @@ NOISE = 0.1
 """Values are blurred by up to this, so that dives differ."""
 
 STEPS_BETWEEN_OFFERS = 4
-"""Steps of a dive between two points that are offered; twice as many each time that one was in vain."""
+"""Steps of a dive between two points that are offered; more where that is dear and in vain, see `Effort.pause`."""
 
 
 class Incumbent(Protocol):
@@ -87,10 +87,12 @@ class Tree:
     """The open nodes over some columns (bool[n]), and what branching has taught so far.
 
     Patterns of other columns are not looked for: where these are all that are useful, the bound holds for all patterns.
+    Where they are not, the tree is `narrow`, for dives only, and its root needs no cuts beyond those that it is given.
     """
 
     def __init__(self, root: Master, columns: Mask, incumbent: Incumbent) -> None:
         self.incumbent = incumbent
+        self.narrow = bool((useful_columns(root, incumbent.cost) & ~columns).any())
         self.master = root.restricted(columns, incumbent.cost)
         count = len(self.master.columns)
         self.low, self.high = np.zeros(count, np.int8), np.ones(count, np.int8)
@@ -101,6 +103,7 @@ class Tree:
         self.next_dive, self.pause = FIRST_DIVE, FIRST_DIVE
         self.next_offer, self.patience = 1, NODES_BETWEEN_OFFERS
         self._settled_at: int | None = None
+        self._cut = False
 
     @property
     def bound(self) -> int:
@@ -110,6 +113,7 @@ class Tree:
     def run(self, clock: Clock, most: int = NO_LIMIT) -> Outcome:
         """Take nodes until none can hold a cheaper pattern, or the nodes or the time are used up."""
         latest: list[Node] = []
+        self.narrow = False
         while self.heap and self.heap[0].bound < self.incumbent.cost and self.nodes < most and not clock.expired():
             self.settle(clock)
             node = self._next(latest)
@@ -124,12 +128,14 @@ class Tree:
         return Outcome(self.bound, self.bound >= self.incumbent.cost, undecided, self.nodes)
 
     def settle(self, clock: Clock) -> None:
-        """Fix what the reduced costs of the root settle at the cost of the incumbent; the root is cut once before."""
+        """Fix what the reduced costs of the root settle at the incumbent's cost; it is cut before, where that pays."""
         cost, master = self.incumbent.cost, self.master
+        if not self.narrow and not self._cut:
+            master.fix(np.zeros(len(self.low)), np.ones(len(self.high)))  # a dive may have left its bounds
+            master.tighten(clock, ROUNDS_AT_ROOT, cost, PATIENCE_AT_ROOT)
+            self._cut, self._settled_at = True, None
         if self._settled_at == cost:
             return
-        if self._settled_at is None:
-            master.tighten(clock, ROUNDS_AT_ROOT, cost, PATIENCE_AT_ROOT)
         master.set_price(cost)
         published, suppressed = master.certificate.settled(cost)
         self.high[published[master.columns]], self.low[suppressed[master.columns]] = 0, 1
@@ -150,7 +156,7 @@ class Tree:
             if steps == 0:
                 before = self.incumbent.cost
                 gained = self.incumbent.try_point(self.master.point()) < before
-                steps = pause = STEPS_BETWEEN_OFFERS if gained else 2 * pause
+                steps = pause = STEPS_BETWEEN_OFFERS if gained else pause * self.master.separator.effort.pause
             value = self.master.x[open_columns] + random.uniform(0.0, NOISE, len(open_columns))
             low[open_columns[value >= min(NEARLY, float(value.max()))]] = 1
             steps -= 1

@@ -97,6 +97,23 @@ def test_a_program_drops_rows_that_bear_on_nothing_and_takes_them_back() -> None
     assert master.solve() == bound
 
 
+def test_a_root_that_spares_tight_rows_drops_slack_ones_at_their_first_idle_bound() -> None:
+    master = master_for(1)
+    cuts = random_cuts(small_problem(1), np.random.default_rng(2), 16)
+    master.add(cuts)
+    bound = master.solve()
+    tight = master.session.row_values() <= master.rows.asks + 1e-6
+    bears = master.multipliers > 0
+    assert (tight & ~bears).any()
+    wanted = [cut.key for cut, stays in zip(master.cuts, tight | bears, strict=True) if stays]
+    master.purge()
+    assert len(master.cuts) == len(cuts)
+    master.purge(spare_tight=True)
+    assert [cut.key for cut in master.cuts] == wanted
+    assert len(wanted) < len(cuts)
+    assert master.solve() == bound
+
+
 def test_columns_that_are_added_later_are_as_good_as_those_of_the_start() -> None:
     problem = small_problem(1)
     cuts = random_cuts(problem, np.random.default_rng(5), 8)

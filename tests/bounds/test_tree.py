@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from gpuga.bounds.exact import exact
+from gpuga.bounds.master import Master, useful_columns
 from gpuga.bounds.search import master_of
-from gpuga.bounds.tree import prove
+from gpuga.bounds.tree import STEPS_BETWEEN_OFFERS, Tree, prove
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
@@ -24,9 +26,46 @@ class Settled:
     """An incumbent that stays."""
 
     cost: int
+    points: list[np.ndarray] = field(default_factory=list)
 
     def try_point(self, x):
+        self.points.append(x)
         return self.cost
+
+
+def cut_root(table):
+    """The root of a two-way table with its first cuts, and what its first pattern costs."""
+    problem = two_way_problem(table, Context())
+    start = by_paths(problem, problem.costs(), plain())
+    master = master_of(problem, start)
+    master.tighten(Clock(), rounds=4)
+    return master, problem.cost(start)
+
+
+def test_dives_over_a_part_of_the_columns_begin_without_further_cuts_at_their_root(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    master, cost = cut_root(herrington(30, 30, 0.05, 1))
+    useful, tightened = useful_columns(master, cost), []
+    monkeypatch.setattr(Master, "tighten", lambda self, *_: tightened.append(self))
+    part = useful & (np.arange(len(useful)) % 7 > 0)
+    Tree(master, part, Settled(cost)).settle(Clock())
+    assert tightened == []
+    whole = Tree(master, useful, Settled(cost))
+    whole.settle(Clock())
+    assert tightened == [whole.master]
+
+
+def test_dives_in_two_way_tables_offer_points_at_equal_steps_though_they_gain_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    master, cost = cut_root(herrington(60, 60, 0.02, 1))
+    incumbent, steps, enter = Settled(cost), [], Tree._enter
+    monkeypatch.setattr(Tree, "_enter", lambda self, *bounds: (steps.append(1), enter(self, *bounds))[1])
+    Tree(master, useful_columns(master, cost), incumbent).dive(1, Clock())
+    fractional = [x for x in incumbent.points if ((x > 1e-6) & (x < 1 - 1e-6)).any()]
+    assert len(steps) > 4 * STEPS_BETWEEN_OFFERS
+    assert len(fractional) in (len(steps) // STEPS_BETWEEN_OFFERS, -(-len(steps) // STEPS_BETWEEN_OFFERS))
 
 
 @pytest.mark.parametrize("table", [herrington(30, 30, 0.02, 1), class1(30, 30, 4)], ids=["herrington", "class1"])

@@ -35,12 +35,13 @@ class CoverRepair:
     """
 
     starts = 1
-    guided_starts = 3
+    guided_starts = 8
     quick = False
 
     def __init__(self, problem: GeneralProblem, context: Context, pool: RowPool | None = None) -> None:
         self.problem, self.context, self.pool = problem, context, pool
         self._circuits: dict[bytes, tuple[int, Witnesses]] = {}
+        self._orders = 0
 
     def circuits(self, pattern: Mask) -> Witnesses | None:
         """The circuits of a pattern that was made here and is among the cheapest."""
@@ -62,10 +63,17 @@ class CoverRepair:
         return self._completed(table, suppressed & table.suppressible, self._heaviest_first(), clock)
 
     def guided(self, x: Floats, attempt: int, clock: Clock, allowed: Mask | None = None) -> Mask:
-        """What the point suppresses wholly, completed at its prices in a random order."""
-        table, random = self.problem.table, np.random.default_rng([self.context.seed, attempt])
-        order = random.permutation(len(self.problem.requirements))
-        return self._completed(priced(table, x), whole_cells(table, x), order, clock)
+        """What the point suppresses wholly, completed at its prices in a random order, another one each time.
+
+        Costs of one point's patterns differ by a tenth and more, whatever the point.
+        """
+        table = self.problem.table
+        return self._completed(priced(table, x), whole_cells(table, x), self._another_order(), clock)
+
+    def rebuilt(self, kept: Mask, x: Floats | None, clock: Clock) -> Mask:
+        """What is kept of a pattern, completed in a random order at a point's prices, without one at the weights."""
+        table = self.problem.table
+        return self._completed(table if x is None else priced(table, x), kept, self._another_order(), clock)
 
     def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """The pattern itself where it is safe, else completed at the weights."""
@@ -80,6 +88,11 @@ class CoverRepair:
             return self._completed(table, pattern, self._heaviest_first(), clock)
         except OutOfTime:
             return None
+
+    def _another_order(self) -> Ints:
+        random = np.random.default_rng([self.context.seed, self._orders])
+        self._orders += 1
+        return random.permutation(len(self.problem.requirements))
 
     def _heaviest_first(self) -> Ints:
         return np.argsort(-self.problem.weight[self.problem.requirements.cell], kind="stable")

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.knapsack import appended, best_rounding, compiled_step, step
-from gpuga.compiled import compiled, inner
+from gpuga.compiled import compiled, inner, whole
 from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
@@ -47,7 +48,7 @@ class CapacityCut:
     rhs: int
     widest: float = 1.0
 
-    @property
+    @cached_property
     def key(self) -> tuple[bytes, bytes, int, bytes, int]:
         """Equal for equal cuts."""
         return self.rows.tobytes(), self.columns.tobytes(), self.need, self.cover.tobytes(), self.divisor
@@ -68,9 +69,13 @@ class CapacityCut:
 
     def entries(self, columns: Ints, position: Ints) -> tuple[Ints, Ints]:
         """Where its columns stand among `columns` (`position` int64[n] says it, -1: nowhere), and coefficients."""
-        coef = self.coefficients(columns)
-        at = np.flatnonzero(coef)
-        return at, coef[at]
+        if _crossed(self.rows, self.columns) >= len(columns):
+            coef = self.coefficients(columns)
+            at = np.flatnonzero(coef)
+            return at, coef[at]
+        at, coef = _entries(self.net, position, self.rows, self.columns, self.cover, self.shape)
+        order = np.argsort(at, kind="stable")
+        return at[order], coef[order]
 
     def plain(self) -> CapacityCut:
         """The cut that this one was made of."""
@@ -128,12 +133,45 @@ def coefficient(capacity: int, covered: bool, shape: Shape) -> int:
 def _coefficients(net: Network, places: Ints, rows: Bytes, columns: Bytes, cover: Ints, shape: Shape) -> Ints:
     """Coefficients at places (int64): capacities out of the node set, rounded; complemented in the cover."""
     out = crossing(net, places, rows, columns, shape[0])
-    at = np.searchsorted(cover, places)
     for z in range(len(places)):
         if out[z] > 0:
-            covered = at[z] < len(cover) and cover[at[z]] == places[z]
-            out[z] = coefficient(out[z], covered, shape)
+            out[z] = coefficient(out[z], _holds(cover, places[z]), shape)
     return out
+
+
+@inner
+def _holds(cover: Ints, place: int) -> bool:
+    """Whether a place is in the cover."""
+    at = np.searchsorted(cover, place)
+    return bool(at < len(cover) and cover[at] == place)
+
+
+def _crossed(rows: Bytes, columns: Bytes) -> int:
+    """How many places lead out of the node set."""
+    inside, beside = int(np.count_nonzero(rows)), int(np.count_nonzero(columns))
+    return inside * (len(columns) - beside) + (len(rows) - inside) * beside
+
+
+@compiled
+def _entries(net: Network, position: Ints, rows: Bytes, columns: Bytes, cover: Ints, shape: Shape) -> tuple[Ints, Ints]:
+    """The positions of places, where they have any, and their coefficients that are not zero, row by row.
+
+    Only what leads out of the node set is visited: most hold few lines, so that it is a small part of the table.
+    """
+    width, used = len(columns), 0
+    inside, beside = np.flatnonzero(columns), np.flatnonzero(columns == 0)
+    most = np.count_nonzero(rows) * len(beside) + np.count_nonzero(rows == 0) * len(inside)
+    at, value = np.empty(most, np.int64), np.empty(most, np.int64)
+    for i in range(len(rows)):
+        capacity = net.forward[i] if rows[i] else net.backward[i]
+        for j in beside if rows[i] else inside:
+            place = i * width + whole(j)
+            if position[place] >= 0 and capacity[j] > 0:
+                found = coefficient(capacity[j], _holds(cover, place), shape)
+                if found != 0:
+                    at[used], value[used] = position[place], found
+                    used += 1
+    return at[:used], value[:used]
 
 
 @compiled

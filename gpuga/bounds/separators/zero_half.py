@@ -45,6 +45,11 @@ class OneOf:
         """The coefficients of the given columns (int64)."""
         return (self.cut.coefficients(columns) > 0).astype(np.int64)
 
+    def entries(self, columns: Ints, position: Ints) -> tuple[Ints, Ints]:
+        """Where its columns stand among `columns`, and coefficients; as those of a cut."""
+        at, value = self.cut.entries(columns, position)
+        return at[value > 0], np.ones(int((value > 0).sum()), np.int64)
+
 
 Statement = Cut | OneOf
 
@@ -76,8 +81,10 @@ def half_cuts(statements: Sequence[Statement], cell: Ints, x: Floats, most: int)
 
 def half_of(members: Sequence[Statement], complemented: Ints, cell: Ints) -> SparseCut | None:
     """Half the sum of some statements and of `-x >= -1` on some columns, rounded up; None if that asks for nothing."""
-    every = np.arange(len(cell))
-    total = np.sum([one.coefficients(every) for one in members], axis=0)
+    every, total = np.arange(len(cell)), np.zeros(len(cell), np.int64)
+    for one in members:
+        at, value = one.entries(every, every)
+        total[at] += value
     total[complemented] -= 1
     rhs = -(-(sum(one.rhs for one in members) - len(complemented)) // 2)
     columns = np.flatnonzero(total)

@@ -40,6 +40,26 @@ def test_whatever_is_made_is_safe(which: int) -> None:
         assert audit(problem.table, problem.pattern(pattern), intervals=False).safe
 
 
+def test_patterns_led_by_one_point_or_rebuilt_from_one_part_follow_another_order_each_time() -> None:
+    problem = GeneralProblem.of(smith3d((6, 5, 4), 0.1, 0.1, 2))
+    repair = CoverRepair(problem, Context())
+    x, first = np.full(problem.weight.size, 0.3), repair.first(0, Clock())
+    kept = first & (np.arange(len(first)) % 2 > 0)
+    ways = [
+        [repair.guided(x, 0, Clock()) for _ in range(8)],
+        [repair.rebuilt(kept, None, Clock()) for _ in range(8)],
+        [repair.rebuilt(kept, x, Clock()) for _ in range(8)],
+    ]
+    for made in ways:
+        assert len({pattern.tobytes() for pattern in made}) > 1
+        for pattern in made:
+            assert not (pattern & ~problem.candidate.ravel()).any()
+            assert audit(problem.table, problem.pattern(pattern), intervals=False).safe
+    again = CoverRepair(problem, Context())
+    again.first(0, Clock())
+    assert [again.guided(x, 0, Clock()).tobytes() for _ in range(8)] == [made.tobytes() for made in ways[0]]
+
+
 def test_what_is_safe_needs_no_mending() -> None:
     for _, repair in repairs():
         first = repair.first(0, Clock())

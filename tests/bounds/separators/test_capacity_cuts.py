@@ -64,6 +64,29 @@ def test_coefficients_are_capacities_up_to_the_need() -> None:
     assert plain_cut(NET, *node_set([1, 0], [0, 0, 0]), 10).rounded(np.zeros(0, np.int64), 5) is None
 
 
+def test_the_entries_of_a_cut_are_its_coefficients_that_are_not_zero_in_the_order_of_the_columns() -> None:
+    rng = np.random.default_rng(5)
+    few = many = 0
+    for _ in range(60):
+        rows, width = rng.integers(2, 7, 2)
+        net = Network(*rng.integers(0, 12, (2, rows, width)))
+        sides = node_set(*((rng.random(n) < rng.choice([0.2, 0.7])).astype(int).tolist() for n in (rows, width)))
+        cut = plain_cut(net, *sides, int(rng.integers(5, 20)))
+        carried = crossing(net, np.arange(rows * width), *sides, cut.need)
+        cover = np.flatnonzero((carried > 0) & (rng.random(rows * width) < 0.2))
+        cut = cut.rounded(cover, int(rng.integers(3, 40))) or cut
+        columns = rng.permutation(rows * width)[: rng.integers(1, rows * width + 1)]
+        position = np.full(rows * width, -1)
+        position[columns] = np.arange(len(columns))
+        at, value = cut.entries(columns, position)
+        dense = cut.coefficients(columns)
+        assert at.tolist() == np.flatnonzero(dense).tolist()
+        assert value.tolist() == dense[dense != 0].tolist()
+        crossed = int((sides[0][:, None] != sides[1][None, :]).sum())
+        few, many = few + (crossed < len(columns)), many + (crossed >= len(columns))
+    assert min(few, many) > 10
+
+
 @pytest.mark.parametrize(
     ("value", "divisor", "rest", "made"),
     [(7, 5, 2, 4), (5, 5, 2, 2), (3, 5, 2, 2), (1, 5, 2, 1), (-1, 5, 2, 0), (-5, 5, 2, -2), (0, 5, 2, 0), (6, 5, 4, 5)],
