@@ -54,6 +54,8 @@ class FlowSeparator:
         tried=(8, 5),
         iterations=50,
         pause=1,
+        dropped=(6, 0.3),
+        devex=False,
     )
 
     def __init__(self, problem: TwoWayProblem) -> None:
