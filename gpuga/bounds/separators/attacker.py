@@ -29,7 +29,7 @@ WHOLE_ROOMS = (1.0, 64.0, 1e5)
 LONGEST_SILENCE = 3
 """A requirement that is within reach of point after point is still asked for in every such round."""
 
-MOST_ENTRIES = 30_000
+MOST_ENTRIES = 200_000
 """Points whose attackers share a tableau of no more entries than this are asked about there."""
 
 NOTHING = 1e-9
