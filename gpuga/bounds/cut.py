@@ -56,7 +56,8 @@ class Effort(NamedTuple):
     nodes, then at others), each for so many simplex `iterations`. Each time that the point of a node is rounded in
     vain, the next one comes `pause` times as late. Entering a node, rows that bore on none of the latest bounds are
     `dropped`: on none of how many, and which share of all rows it must be. With `devex` the solver weighs rows anew
-    from the program that it is given, instead of computing their exact weights first.
+    from the program that it is given, instead of computing their exact weights first. After `look` nodes the tree's
+    cuts are used to look around the incumbent (0: never), then ever more seldom.
     """
 
     few: tuple[int, int]
@@ -70,6 +71,7 @@ class Effort(NamedTuple):
     pause: int
     dropped: tuple[int, float]
     devex: bool
+    look: int
 
 
 class Separator(Protocol):

@@ -45,9 +45,6 @@ FEW_LOOKS, LOOKS, MANY_LOOKS = 2, 10, 100
 MOST_WORK, MUCH_WORK = 3, 30
 """Simplex iterations spent in vain around a pattern, per column left; more, where too many for a tree are left."""
 
-FIRST_LOOK = 60
-"""Nodes before the tree's cuts are used to look around; further looks come twice as late each time they are in vain."""
-
 FEW_COLUMNS = 500
 """With fewer columns left than this the tree begins after the first dive."""
 
@@ -99,7 +96,7 @@ class Search(Best):
         self.dives = self.questions = self.idle = self.nodes = 0
         self.exhausted = self.hurried = False
         self.tree: Tree | None = None
-        self.next_look = self.pause = FIRST_LOOK
+        self.next_look = self.pause = separator.effort.look
 
     def run(self) -> None:
         """Bound, guide, look around, then branch and cut until proof or time's end."""
@@ -189,7 +186,7 @@ class Search(Best):
         self.nodes += tree.nodes - before
         self.raise_lower(outcome.bound, BY_TREE)
         self.exhausted = outcome.undecided
-        if self.nodes >= self.next_look and not self.proven:
+        if 0 < self.next_look <= self.nodes and not self.proven:
             self._look_again(tree, clock)
 
     def _look_again(self, tree: Tree, clock: Clock) -> None:
@@ -197,7 +194,7 @@ class Search(Best):
         before = self.cost
         self.neighbourhood.latest = tree.master.cuts
         self._look_around(clock, LOOKS)
-        self.pause = FIRST_LOOK if self.cost < before else 2 * self.pause
+        self.pause = self.master.separator.effort.look if self.cost < before else 2 * self.pause
         self.next_look = self.nodes + self.pause
 
     def _tree_over(self, columns: Mask) -> Tree:

@@ -56,6 +56,7 @@ class FlowSeparator:
         pause=1,
         dropped=(6, 0.3),
         devex=False,
+        look=0,
     )
 
     def __init__(self, problem: TwoWayProblem) -> None:

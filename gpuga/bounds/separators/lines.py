@@ -50,6 +50,7 @@ class LineSeparator:
         pause=2,
         dropped=(3, 0.1),
         devex=True,
+        look=60,
     )
 
     def __init__(self, problem: GeneralProblem) -> None:
