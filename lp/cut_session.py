@@ -17,25 +17,32 @@ from numpy.typing import NDArray
 from .solver import Answer, Floats, MipAnswer, Rows, Status
 
 DUAL_SIMPLEX = 1
+DEVEX = 1
 NO_LIMIT = 2**31 - 1
 FOREVER = 1e9
 
 
-def cut_session(cost: Floats) -> CutSession:
-    """A session on `min cost.x, 0 <= x <= 1` (float64[n]) without rows."""
-    return CutSession(cost)
+def cut_session(cost: Floats, devex: bool = False) -> CutSession:
+    """A session on `min cost.x, 0 <= x <= 1` (float64[n]) without rows.
+
+    With `devex` rows are weighed anew in every solve; exact weights would be computed first, which takes longer than
+    the few steps of a small program that has just got other rows.
+    """
+    return CutSession(cost, devex)
 
 
 class CutSession:
     """A minimisation over columns between 0 and 1 that grows by rows and columns; solves go on from the last basis."""
 
-    def __init__(self, cost: Floats) -> None:
+    def __init__(self, cost: Floats, devex: bool = False) -> None:
         import highspy
 
         self._highspy = highspy
         self._model: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (("output_flag", False), ("threads", 1), ("simplex_strategy", DUAL_SIMPLEX)):
             self._model.setOptionValue(option, value)
+        if devex:
+            self._model.setOptionValue("simplex_dual_edge_weight_strategy", DEVEX)
         self.columns = len(cost)
         self.rows = 0
         every = np.arange(self.columns, dtype=np.int32)

@@ -54,7 +54,10 @@ class Effort(NamedTuple):
     of them, whether or not they bear on the bound. At a node `rounds` of cuts are made in any case, and more while
     each closes the share `gain` of its gap. So many columns are `tried` before one is branched on (at the first
     nodes, then at others), each for so many simplex `iterations`. Each time that the point of a node, or of a dive, is
-    rounded in vain, the next one comes `pause` times as late.
+    rounded in vain, the next one comes `pause` times as late. Entering a node, rows that bore on none of the latest
+    bounds are `dropped`: on none of how many, and which share of all rows it must be. With `devex` the solver weighs
+    rows anew from the program that it is given, instead of computing their exact weights first. After `look` nodes the
+    tree's cuts are used to look around the incumbent (0: never), then ever more seldom.
     """
 
     few: tuple[int, int]
@@ -66,6 +69,9 @@ class Effort(NamedTuple):
     tried: tuple[int, int]
     iterations: int
     pause: int
+    dropped: tuple[int, float]
+    devex: bool
+    look: int
 
 
 class Separator(Protocol):

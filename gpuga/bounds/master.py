@@ -51,7 +51,8 @@ class Master:
         self.step = step or max(1, int(np.gcd.reduce(costs)) if len(costs) else 1)
         self.unit = _unit(costs, self.step)
         # the artificial column is the first one, so that others can be added behind it
-        self.session = cut_session(np.append(costs.sum() + self.step, self.weight) / self.unit)
+        prices = np.append(costs.sum() + self.step, self.weight) / self.unit
+        self.session = cut_session(prices, separator.effort.devex)
         self.session.set_bounds(np.zeros(1, np.int64), np.zeros(1), np.full(1, np.inf))
         self.cuts: list[Cut] = []
         self.known: dict[Key, bool] = {}
@@ -118,7 +119,7 @@ class Master:
                 break
         return added
 
-    def purge(self, spare_tight: bool = False) -> None:
+    def purge(self, spare_tight: bool = False, idle: int = SOLVES_IDLE, least: float = LEAST_PURGED) -> None:
         """Drop the rows that bore on none of the latest bounds, if many; they are found again when needed.
 
         Where tight rows are spared, the others need not have been idle for long.
@@ -127,9 +128,9 @@ class Master:
         if spare_tight:
             stay |= (self.idle == 0) | (self.session.row_values() <= self.rows.asks + WHOLE)
         else:
-            stay |= self.idle < SOLVES_IDLE
+            stay |= self.idle < idle
         drop = np.flatnonzero(~stay)
-        if len(drop) < max(1.0, LEAST_PURGED * len(stay)):
+        if len(drop) < max(1.0, least * len(stay)):
             return
         self.session.delete_rows(drop)
         for c in drop.tolist():

@@ -7,7 +7,7 @@ is accepted is safe. The cuts hold for every safe pattern, so they serve all lat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,13 +107,14 @@ class WholeProgram:
 class Neighbourhood:
     """Searches around patterns; `share` of a pattern is let go, which follows how hard the programs were.
 
-    `work` counts simplex iterations.
+    `work` counts simplex iterations; `latest` are cuts that somebody else found since the master's.
     """
 
     def __init__(self, master: Master, repair: Repair) -> None:
         self.master, self.repair = master, repair
         self.share, self.work = 0.2, 0
         self.pool: dict[Key, Cut] = {}
+        self.latest: Sequence[Cut] = ()
         self.lines = _lines_of_columns(master)
 
     def improve(self, pattern: Mask, random: np.random.Generator, clock: Clock) -> Mask:
@@ -123,6 +124,7 @@ class Neighbourhood:
         size = WIDE if int(useful.sum()) > MANY_COLUMNS else NARROW
         program = WholeProgram(self.master, self._free(pattern, useful, size, random), pattern)
         program.add(self.pool.values())
+        program.add(self.latest)
         best, work, finished = pattern, 0, True
         for question in range(QUESTIONS):
             solved = program.solve(best, size.nodes, clock)

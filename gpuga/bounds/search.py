@@ -103,6 +103,7 @@ class Search(Best):
         self.dives = self.questions = self.idle = self.nodes = 0
         self.exhausted = self.hurried = False
         self.tree: Tree | None = None
+        self.next_look = self.pause = separator.effort.look
 
     def run(self) -> None:
         """Bound, guide, look around, then branch and cut until proof or time's end."""
@@ -217,6 +218,16 @@ class Search(Best):
         self.nodes += tree.nodes - before
         self.raise_lower(outcome.bound, BY_TREE)
         self.exhausted = outcome.undecided
+        if 0 < self.next_look <= self.nodes and not self.proven:
+            self._look_again(tree, clock)
+
+    def _look_again(self, tree: Tree, clock: Clock) -> None:
+        """Search near the incumbent with the cuts that the tree knows by now; each time in vain, the more seldom."""
+        before = self.cost
+        self.neighbourhood.latest = tree.master.cuts
+        self._look_around(clock, LOOKS)
+        self.pause = self.master.separator.effort.look if self.cost < before else 2 * self.pause
+        self.next_look = self.nodes + self.pause
 
     def _tree_over(self, columns: Mask) -> Tree:
         """The tree over some columns: the latest one, unless it lacks some, or most of its own are useless by now."""
@@ -250,10 +261,10 @@ class Search(Best):
             if self.idle >= IDLE_DIVES or self._columns() <= FEW_COLUMNS:
                 return
 
-    def _look_around(self, clock: Clock) -> None:
+    def _look_around(self, clock: Clock, least: int = FEW_LOOKS) -> None:
         """Search near the incumbent until some questions in a row gained nothing; few, where the tree ends soon."""
         columns, near = self._columns(), self.neighbourhood
-        looks = FEW_LOOKS if columns <= FEW_COLUMNS else LOOKS if columns <= MOST_COLUMNS else MANY_LOOKS
+        looks = least if columns <= FEW_COLUMNS else LOOKS if columns <= MOST_COLUMNS else MANY_LOOKS
         idle, begun, most = 0, near.work, (MOST_WORK if looks < MANY_LOOKS else MUCH_WORK) * columns
         while idle < looks and near.work - begun < most and not self.proven and not clock.expired():
             random = np.random.default_rng([self.context.seed, self.questions])

@@ -173,7 +173,8 @@ class Tree:
 
     def _enter(self, low: Fixed, high: Fixed) -> None:
         """Let the program be that of a node."""
-        self.master.purge()
+        idle, least = self.master.separator.effort.dropped
+        self.master.purge(idle=idle, least=least)
         self.master.fix(low.astype(np.float64), high.astype(np.float64))
 
     def _expand(self, node: Node, clock: Clock) -> list[Node] | None:

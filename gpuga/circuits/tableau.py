@@ -59,28 +59,41 @@ class Tableau(NamedTuple):
 
 def tableau_of(table: Table, suppressed: Mask) -> Tableau:
     """The tableau of a pattern; its columns are the suppressed cells by rising position."""
-    cells, lines = np.flatnonzero(suppressed), table.lines
-    kept = suppressed[lines.cell]
+    cells = np.flatnonzero(suppressed)
+    low, high = (np.minimum(room[cells], UNLIMITED).astype(np.float64) for room in (table.down, table.up))
+    return tableau_over(equations_of(table, suppressed)[0], -low, high)[0]
+
+
+def equations_of(table: Table, suppressed: Mask) -> tuple[Floats, Positions]:
+    """The lines over the suppressed cells (float64[m, n]), of those that have any, and which lines these are."""
+    lines, kept = table.lines, suppressed[table.lines.cell]
     column = np.cumsum(suppressed) - 1
     used, row = np.unique(lines.line_of_entry[kept], return_inverse=True)
-    matrix = np.zeros((len(used), len(cells)))
+    matrix = np.zeros((len(used), int(suppressed.sum())))
     np.add.at(matrix, (row, column[lines.cell[kept]]), lines.coef[kept])
-    basic_of = _reduced(matrix)
+    return matrix, used.astype(np.int64)
+
+
+def tableau_over(matrix: Floats, low: Floats, high: Floats) -> tuple[Tableau, Positions]:
+    """The tableau of equations over columns between `low` and `high`, and the rows of it that say everything."""
+    reduced = matrix.copy()
+    basic_of = _reduced(reduced)
     rows = np.flatnonzero(basic_of >= 0)
     basic = basic_of[rows]
-    nonbasic = np.setdiff1d(np.arange(len(cells)), basic)
-    place = np.empty(len(cells), np.int64)
+    nonbasic = np.setdiff1d(np.arange(matrix.shape[1]), basic)
+    place = np.empty(matrix.shape[1], np.int64)
     place[basic], place[nonbasic] = np.arange(len(basic)), -1 - np.arange(len(nonbasic))
-    return Tableau(
-        entry=np.ascontiguousarray(matrix[np.ix_(rows, nonbasic)]),
+    tableau = Tableau(
+        entry=np.ascontiguousarray(reduced[np.ix_(rows, nonbasic)]),
         basic=basic,
         nonbasic=nonbasic,
         place=place,
-        low=-np.minimum(table.down[cells], UNLIMITED).astype(np.float64),
-        high=np.minimum(table.up[cells], UNLIMITED).astype(np.float64),
-        moved=np.zeros(len(cells)),
+        low=low,
+        high=high,
+        moved=np.zeros(matrix.shape[1]),
         live=np.array([len(nonbasic), 0]),
     )
+    return tableau, rows
 
 
 @compiled

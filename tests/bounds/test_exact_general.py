@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gpuga.bounds.exact import bound, exact, solve
 from gpuga.bounds.master import Master, useful_columns
-from gpuga.bounds.search import Search, master_of
+from gpuga.bounds.search import LOOKS, Search, master_of
+from gpuga.bounds.separators import attacker
 from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.bounds.separators.line_cuts import SparseCut
 from gpuga.bounds.tree import Tree
@@ -19,7 +22,7 @@ from gpuga.protection import Bound, Found
 from gpuga.safety.audit import audit
 from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.generate import smith2d, smith3d
-from gpuga.table.table import Table
+from gpuga.table.table import Mask, Table
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_table
 
@@ -191,3 +194,58 @@ def test_the_pattern_of_a_general_table_comes_with_its_circuits() -> None:
     assert found.proof is not None
     assert hold(AllowedChanges.of(table, found.suppressed), found.proof).all()
     assert audit(table, found.suppressed, intervals=False, proof=found.proof).safe
+
+
+def test_attackers_in_a_tableau_and_by_programs_prove_the_same_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, optima = smith3d((5, 4, 4), 0.1, 0.1, 3), list[int]()
+    programs = attacker.products_of_levels
+    for most in (0, 10**9):
+        asked = list[int]()
+        monkeypatch.setattr(attacker, "MOST_ENTRIES", most)
+        monkeypatch.setattr(attacker, "products_of_levels", spied(programs, asked))
+        master = master_of(GeneralProblem.of(table))
+        master.solve()
+        x = master.point()
+        found = [cut for batch in master.separator.at_node(x, [], False, Clock()) for cut in batch]
+        assert found
+        assert all(cut.violation(x) > 0 for cut in found if isinstance(cut, SparseCut))
+        assert bool(asked) == (most == 0)
+        proven = general_exact(table, Context())
+        assert table.cost(proven.suppressed) == proven.bound.lower_bound
+        optima.append(proven.bound.lower_bound)
+    assert len(set(optima)) == 1
+
+
+def spied(function: Callable[..., Any], asked: list[int]) -> Callable[..., Any]:
+    """The same, which counts its calls."""
+
+    def calling(*arguments: Any) -> Any:
+        asked.append(1)
+        return function(*arguments)
+
+    return calling
+
+
+def test_the_tree_looks_around_the_incumbent_with_its_own_cuts_and_ever_more_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search = Search(GeneralProblem.of(smith3d((8, 6, 5), 0.1, 0.1, 2)), Context())
+    known, looked = list[int](), search.neighbourhood.improve
+
+    def in_vain(pattern: Mask, random: np.random.Generator, clock: Clock) -> Mask:
+        known.append(len(search.neighbourhood.latest))
+        return pattern
+
+    monkeypatch.setattr(search.neighbourhood, "improve", in_vain)
+    search.master.tighten(Clock(), rounds=3)
+    tree = Tree(search.master, useful_columns(search.master, search.cost), search)
+    tree.settle(Clock(0.0))
+    search.nodes = search.next_look
+    search._look_again(tree, Clock())
+    assert known == [len(tree.master.cuts)] * LOOKS
+    assert search.next_look == search.nodes + 2 * search.master.separator.effort.look
+    monkeypatch.setattr(search.neighbourhood, "improve", looked)
+    before = search.cost
+    search._look_again(tree, Clock())
+    assert search.cost < before
+    assert search.pause == search.master.separator.effort.look

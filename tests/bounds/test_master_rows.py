@@ -219,3 +219,15 @@ def test_what_a_certificate_removes_is_everything_where_the_cost_is_below_its_bo
     weight = problem.weight
     for cost in (3, 10, 25):
         assert np.array_equal(found.removable(cost), weight.ravel() > cost - 3)
+
+
+def test_whoever_enters_a_node_says_how_idle_rows_must_be_to_be_dropped() -> None:
+    program, cuts = filled(1, 10)
+    program.idle[:] = 0
+    program.idle[0] = 3
+    program.purge(idle=4, least=0.01)
+    program.purge(idle=3, least=0.9)
+    assert len(program.cuts) == len(cuts)
+    program.purge(idle=3, least=0.01)
+    assert [cut.key for cut in program.cuts] == [cut.key for cut in cuts[1:]]
+    consistent(program)

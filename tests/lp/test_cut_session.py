@@ -40,6 +40,21 @@ def test_rows_and_columns_come_and_go() -> None:
     assert len(session.row_values()) == 1
 
 
+def test_however_rows_are_weighed_the_answer_is_the_same() -> None:
+    random = np.random.default_rng(3)
+    cost, sessions = random.integers(1, 20, 30).astype(float), []
+    for devex in (False, True):
+        sessions.append(cut_session(cost, devex))
+    for _ in range(5):
+        index = np.concatenate([random.choice(30, 4, replace=False) for _ in range(6)])
+        rows = Rows(np.ones(6), np.arange(0, 25, 4), index, random.uniform(0.3, 1.0, 24))
+        for session in sessions:
+            session.add_rows(rows)
+        exact, devex = (session.solve().objective for session in sessions)
+        assert np.isclose(exact, devex)
+    assert exact > 0
+
+
 def test_only_some_columns_need_be_whole() -> None:
     session = triangle()
     session.set_cost(np.array([0]), np.array([10.0]))

@@ -7,7 +7,7 @@ for any multipliers; the duals of the attacker's linear programs only propose so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from gpuga.bounds.cut import Batches, Cut, Floats
 from gpuga.bounds.separators.bridges import bridge
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
 from gpuga.bounds.separators.lines import LineSeparator
+from gpuga.bounds.separators.point_attacker import PointAttacker
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
@@ -28,10 +29,17 @@ WHOLE_ROOMS = (1.0, 64.0, 1e5)
 LONGEST_SILENCE = 3
 """A requirement that is within reach of point after point is still asked for in every such round."""
 
+MOST_ENTRIES = 200_000
+"""Points whose attackers share a tableau of no more entries than this are asked about there."""
+
 NOTHING = 1e-9
 SHORT = 1e-6
 BRIDGE = 1e-2
 UNLIMITED = 100.0
+
+
+Attackers = Callable[[Requirements], Iterator[tuple[int, Product]]]
+"""Of some requirements those out of reach, by their number, each with its `y M`."""
 
 
 class AttackerSeparator(LineSeparator):
@@ -46,13 +54,24 @@ class AttackerSeparator(LineSeparator):
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then what attackers say, then zero-half cuts."""
         yield self._cheap(x)
-        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock)]
+        yield self._of_attackers(x, clock)
         yield self._halves(x, cuts)
 
     def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
-        """Attackers are asked only where nothing cheaper is found; zero-half cuts come with what they say."""
-        yield self._cheap(x)
-        yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock), *self._halves(x, cuts)]
+        """In a small tableau, attackers are asked first: rows of a node's own point are what closes it soonest.
+
+        Else only where nothing cheaper is found. Zero-half cuts come with what all of them say.
+        """
+        point = self._point(x)
+        if point is not None:
+            due = self._due()
+            self._ask(due, point.out_of_reach)
+            yield self._cheap(x)
+            rounded = self._roundings(x) if self._ask(~due, point.out_of_reach) else []
+            yield [*rounded, *point.bridges(self.candidate), *self._halves(x, cuts)]
+        else:
+            yield self._cheap(x)
+            yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock), *self._halves(x, cuts)]
 
     def at_whole(self, x: Floats, clock: Clock) -> Batches:
         """What a whole pattern violates, from narrow to wide rooms."""
@@ -66,27 +85,48 @@ class AttackerSeparator(LineSeparator):
         """The point with the forced cells."""
         return np.where(self.table.forced, 1.0, x)
 
+    def _of_attackers(self, x: Floats, clock: Clock) -> list[SparseCut]:
+        """What attackers of a fractional point say: in one tableau, where it is small."""
+        point = self._point(x)
+        if point is None:
+            return [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock)]
+        return [*self._from_the_due(x, point.out_of_reach), *point.bridges(self.candidate)]
+
+    def _point(self, x: Floats) -> PointAttacker | None:
+        """The attackers of a point in one tableau; None where it would be large."""
+        point = PointAttacker(self.table, self._pattern(x))
+        return point if point.size <= MOST_ENTRIES else None
+
     def _out_of_reach(self, x: Floats, room: float, clock: Clock) -> list[SparseCut]:
-        """Ask the attackers about requirements, keep their rows; the roundings that the point violates.
+        """What attackers say of levels, by programs."""
+        z = self._pattern(x)
+        return self._from_the_due(x, lambda asked: products_of_levels(self._levels, asked, z, room, clock))
+
+    def _from_the_due(self, x: Floats, attackers: Attackers) -> list[SparseCut]:
+        """Ask about requirements; the roundings of their rows that the point violates.
 
         Requirements that were within reach of the latest points wait, unless the others give no cut.
         """
-        if not len(self.requirements):
-            return []
-        self._asked += 1
-        due = self._asked % np.minimum(self._silent + 1, LONGEST_SILENCE) == 0
-        return self._asked_for(np.flatnonzero(due), x, room, clock) or self._asked_for(
-            np.flatnonzero(~due), x, room, clock
-        )
+        due = self._due()
+        for which in (due, ~due):
+            if self._ask(which, attackers) and (found := self._roundings(x)):
+                return found
+        return []
 
-    def _asked_for(self, which: Ints, x: Floats, room: float, clock: Clock) -> list[SparseCut]:
-        kept = 0
+    def _due(self) -> Mask:
+        """Whose turn it is (bool[requirements])."""
+        self._asked += 1
+        return np.asarray(self._asked % np.minimum(self._silent + 1, LONGEST_SILENCE) == 0)
+
+    def _ask(self, asked: Mask, attackers: Attackers) -> int:
+        """Ask attackers about some requirements and keep the rows of what is out of reach; how many are new."""
+        which, kept = np.flatnonzero(asked), 0
         self._silent[which] += 1
-        asked = self.requirements.subset(which)
-        for number, product in products_of_levels(self._levels, asked, self._pattern(x), room, clock):
-            self._silent[which[number]] = 0
-            kept += self._keep_rows(product)
-        return self._roundings(x) if kept else []
+        if len(which):
+            for number, product in attackers(self.requirements.subset(which)):
+                self._silent[which[number]] = 0
+                kept += self._keep_rows(product)
+        return kept
 
     def _bridges(self, x: Floats, clock: Clock) -> list[SparseCut]:
         return list(bridges(self._movement, self.candidate, self._pattern(x), clock))

@@ -54,6 +54,9 @@ class FlowSeparator:
         tried=(8, 5),
         iterations=50,
         pause=1,
+        dropped=(6, 0.3),
+        devex=False,
+        look=0,
     )
 
     def __init__(self, problem: TwoWayProblem) -> None:

@@ -48,6 +48,9 @@ class LineSeparator:
         tried=(30, 8),
         iterations=150,
         pause=2,
+        dropped=(3, 0.1),
+        devex=True,
+        look=60,
     )
 
     def __init__(self, problem: GeneralProblem) -> None:

@@ -16,6 +16,9 @@ from gpuga.bounds.separators.line_cuts import SparseCut, rounded_row
 from gpuga.compiled import compiled
 from gpuga.table.table import Ints, Mask
 
+LONGEST_SILENCE = 32
+"""A row whose roundings are met by point after point is still looked at for every such point."""
+
 
 class SparseRows(NamedTuple):
     """Rows one after the other: starts, cells, coefficients, right-hand sides."""
@@ -32,7 +35,11 @@ class RowPool:
     def __init__(self) -> None:
         self.rows: list[SparseCut] = []
         self._known: set[Key] = set()
-        self._parts: SparseRows | None = None
+        nothing = np.zeros(0, np.int64)
+        self._parts = SparseRows(np.zeros(1, np.int64), nothing, nothing, nothing)
+        self._room = [Growing(part) for part in self._parts]
+        self._silent: Ints = np.zeros(0, np.int64)
+        self._asked = 0
 
     def add(self, row: SparseCut) -> bool:
         """Keep a row; whether it is new."""
@@ -40,17 +47,21 @@ class RowPool:
             return False
         self._known.add(row.key)
         self.rows.append(row)
-        self._parts = None
         return True
 
     def violated(self, x: Floats, least: float, most: int) -> list[SparseCut]:
         """The best rounding of each row that a point (float64[n]) violates by more than `least`, worst first."""
         if not self.rows:
             return []
-        rank = np.empty(len(x), np.int64)
+        rows, rank = self._arrays(), np.empty(len(x), np.int64)
         rank[np.argsort(-x, kind="stable")] = np.arange(len(x))
-        rows = self._arrays()
-        violation, divisor, start, cover = _best_roundings(rows, x, rank, least)
+        due = self._due()
+        for some in (due, ~due):
+            violation, divisor, start, cover = _best_roundings(rows, x, rank, least, some)
+            self._silent[some] += 1
+            self._silent[violation > least] = 0
+            if (violation > least).any():
+                break
         worst = np.argsort(-violation, kind="stable")
         chosen = worst[violation[worst] > least][:most]
         ends, cell, coef, rhs = _rounded_rows(rows, chosen, divisor, start, cover, np.zeros(len(x), bool))
@@ -63,6 +74,14 @@ class RowPool:
             if asked > 0
         ]
 
+    def _due(self) -> Mask:
+        """The rows whose turn it is: the longer a row had nothing to say, the more seldom it is asked."""
+        self._silent = np.concatenate([self._silent, np.zeros(len(self.rows) - len(self._silent), np.int64)])
+        self._asked += 1
+        return np.asarray(
+            (self._asked + np.arange(len(self.rows))) % np.minimum(self._silent // 2 + 1, LONGEST_SILENCE) == 0
+        )
+
     def indispensable(self, hidden: Mask) -> Mask:
         """The cells that a pattern (bool[n]) cannot do without: published alone, each would leave a row unmet."""
         if not self.rows:
@@ -70,12 +89,36 @@ class RowPool:
         return _indispensable(self._arrays(), hidden)
 
     def _arrays(self) -> SparseRows:
-        if self._parts is None:
-            start = np.concatenate([[0], np.cumsum([len(row.cell) for row in self.rows])]).astype(np.int64)
-            cell = np.concatenate([row.cell for row in self.rows])
-            coef = np.concatenate([row.coef for row in self.rows])
-            self._parts = SparseRows(start, cell, coef, np.array([row.rhs for row in self.rows], np.int64))
+        """All rows one after the other; only those that came since the last call are copied."""
+        known, rows = len(self._parts.rhs), self.rows
+        if known < len(rows):
+            parts, fresh = self._parts, rows[known:]
+            ends = parts.start[-1] + np.cumsum([len(row.cell) for row in fresh])
+            self._parts = SparseRows(
+                self._room[0].append(ends),
+                self._room[1].append(np.concatenate([row.cell for row in fresh])),
+                self._room[2].append(np.concatenate([row.coef for row in fresh])),
+                self._room[3].append(np.array([row.rhs for row in fresh], np.int64)),
+            )
         return self._parts
+
+
+class Growing:
+    """Whole numbers that grow at their end, in an array that is copied the more seldom the longer it is."""
+
+    def __init__(self, first: Ints) -> None:
+        self._held, self._size = first, len(first)
+
+    def append(self, more: Ints) -> Ints:
+        """All numbers with more behind them; a view that further ones leave as it is."""
+        size = self._size + len(more)
+        if size > len(self._held):
+            longer = np.zeros(2 * size, np.int64)
+            longer[: self._size] = self._held[: self._size]
+            self._held = longer
+        self._held[self._size : size] = more
+        self._size = size
+        return self._held[:size]
 
 
 @compiled
@@ -117,17 +160,28 @@ def _rounded_rows(
 
 
 @compiled
-def _best_roundings(rows: SparseRows, x: Floats, rank: Ints, least: float) -> tuple[Floats, Ints, Ints, Ints]:
-    """Violation, divisor and cover of the best rounding of each row, covers one after the other."""
+def _best_roundings(
+    rows: SparseRows, x: Floats, rank: Ints, least: float, asked: Mask
+) -> tuple[Floats, Ints, Ints, Ints]:
+    """Violation, divisor and cover of the best rounding of each row asked, covers one after the other."""
     start, place, coef = rows.start, rows.cell, rows.coef
     count = len(rows.rhs)
     violation, divisor, ends = np.zeros(count), np.ones(count, np.int64), np.zeros(count + 1, np.int64)
     covers = np.zeros(256, np.int64)
     cover = np.zeros(len(x), np.int64)
     for r in range(count):
-        used = 0
+        ends[r + 1] = ends[r]
+        if not asked[r]:
+            continue
+        used, between, reached = 0, 0, 0.0
         for e in range(start[r], start[r + 1]):
-            used += x[place[e]] > 1e-9
+            value = x[place[e]]
+            used += value > 1e-9
+            between += 1e-9 < value < 1.0 - 1e-9
+            reached += value * coef[e]
+        # a row that whole numbers meet has no rounding that they violate
+        if between == 0 and reached >= rows.rhs[r] * (1.0 - 1e-9):
+            continue
         entry, order = np.zeros(used, np.int64), np.zeros(used, np.int64)
         used = 0
         for e in range(start[r], start[r + 1]):
@@ -136,7 +190,6 @@ def _best_roundings(rows: SparseRows, x: Floats, rank: Ints, least: float) -> tu
                 used += 1
         entry = entry[np.argsort(order)]
         violation[r], size, divisor[r] = best_rounding(coef[entry], x[place[entry]], place[entry], rows.rhs[r], cover)
-        ends[r + 1] = ends[r]
         if violation[r] > least:
             ends[r + 1] += size
             covers = appended(covers, ends[r], cover, size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.bounds.separators.line_cuts import SparseCut
-from gpuga.bounds.separators.row_pool import RowPool
+from gpuga.bounds.separators.row_pool import LONGEST_SILENCE, RowPool
 
 
 def test_roundings_of_kept_rows_hold_and_cut_the_point_off() -> None:
@@ -56,3 +56,39 @@ def test_indispensable_cells_are_those_that_no_row_can_spare() -> None:
             assert needed[cell] == short
             seen.add(bool(needed[cell]))
     assert seen == {True, False}
+
+
+def test_rows_that_had_nothing_to_say_are_asked_again_where_the_others_say_nothing() -> None:
+    pool = RowPool()
+    for cell in range(4):
+        pool.add(SparseCut(np.array([cell]), np.array([1]), 1))
+    met, late = np.ones(4), np.array([1.0, 1.0, 1.0, 0.0])
+    for _ in range(50):
+        assert pool.violated(met, 0.01, 5) == []
+    assert [cut.cell.tolist() for cut in pool.violated(late, 0.01, 5)] == [[3]]
+    # rows that came later stand behind the others
+    pool.add(SparseCut(np.array([0, 3]), np.array([2, 1]), 2))
+    pool.add(SparseCut(np.array([1, 2]), np.array([1, 1]), 1))
+    assert len(pool.violated(np.zeros(4), 0.01, 9)) >= 2
+    assert pool.indispensable(np.ones(4, bool)).tolist() == [True, True, True, True]
+
+
+def test_no_row_is_silent_for_ever_while_others_speak() -> None:
+    pool = RowPool()
+    for cell in range(3):
+        pool.add(SparseCut(np.array([cell]), np.array([1]), 1))
+    said = []
+    for at in range(3 * LONGEST_SILENCE):
+        x = np.array([0.0, 1.0, 1.0 if at < LONGEST_SILENCE else 0.0])
+        said.append({int(cut.cell[0]) for cut in pool.violated(x, 0.01, 5)})
+    assert all(0 in cells for cells in said)
+    assert not any(1 in cells for cells in said)
+    assert not any(2 in cells for cells in said[:LONGEST_SILENCE])
+    assert any(2 in cells for cells in said[LONGEST_SILENCE:])
+
+
+def test_rows_that_whole_numbers_meet_are_passed_over_and_others_are_not() -> None:
+    pool = RowPool()
+    pool.add(SparseCut(np.array([0, 1]), np.array([2, 3]), 3))
+    assert pool.violated(np.array([0.0, 1.0]), 0.01, 5) == []
+    assert [cut.violation(np.array([1.0, 0.0])) > 0 for cut in pool.violated(np.array([1.0, 0.0]), 0.01, 5)] == [True]
