@@ -13,12 +13,18 @@ from .general_records import LENGTH, SMALLEST_PART, TOUCHED, Ground, State
 
 
 @bare
-def worth(ground: Ground, state: State, place: int, move: int, need: int) -> int:
-    """What one cell adds to a box; -1 when it may not or cannot move so far."""
+def worth(ground: Ground, state: State, place: int, move: int, need: int, limit: int) -> int:
+    """What one cell adds to a box; -1 when it may not or cannot move so far, or costs `limit` or more.
+
+    The price is looked at first: most cells are published, and too dear where only suppressed ones will do.
+    """
+    price = state.cost[place]
+    if price >= limit:
+        return whole(-1)
     room = ground.up[place] if move > 0 else ground.down[place]
     if room < INFINITE and state.note[TOUCHED] > 0:
         room -= state.moved[place] * move
-    return -1 if room < need else state.cost[place]
+    return whole(-1) if room < need else price
 
 
 @bare
@@ -32,8 +38,8 @@ def list_options(ground: Ground, state: State, own: int, move: int, need: int, l
         total = ground.total[axis]
         for other in range(ground.size[axis]):
             with_it = move if other == total or code == total else -move
-            price = worth(ground, state, own + (other - code) * stride, with_it, need)
-            if 0 <= price < limit and other != code:
+            price = worth(ground, state, own + (other - code) * stride, with_it, need, limit)
+            if price >= 0 and other != code:
                 insert(state, begin, end, price, other)
                 end += 1
     else:
@@ -41,11 +47,11 @@ def list_options(ground: Ground, state: State, own: int, move: int, need: int, l
             price = whole(0)
             for e in range(ground.start[option], ground.start[option + 1]):
                 at = own + (ground.code[e] - code) * stride
-                part = worth(ground, state, at, move * ground.sign[e], need)
+                part = worth(ground, state, at, move * ground.sign[e], need, limit - price)
                 price = whole(-1) if part < 0 else price + part
                 if price < 0:
                     break
-            if 0 <= price < limit:
+            if price >= 0:
                 insert(state, begin, end, price, option)
                 end += 1
     state.level[1, axis] = end
@@ -71,12 +77,10 @@ def spread(ground: Ground, state: State, length: int, by: int, sign: int, need: 
         return -1
     for x in range(length):
         place, move = state.place[x] + by, state.move[x] * sign
-        part = worth(ground, state, whole(place), whole(move), need)
+        part = worth(ground, state, whole(place), whole(move), need, left - price)
         if part < 0:
             return -1
         price += part
-        if price >= left:
-            return -1
         state.place[written + x], state.move[written + x] = place, move
     state.note[LENGTH] = written + length
     return price
@@ -156,8 +160,8 @@ def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit
                 break
             by_two = (option[two] - code_two) * stride_two
             turn_two = turn(ground, whole(1), code_two, option[two]) * move
-            part = worth(ground, state, own + by_one + by_two, turn_one * turn_two, need)
-            if part < 0 or price + part + least_three >= best:
+            part = worth(ground, state, own + by_one + by_two, turn_one * turn_two, need, best - price - least_three)
+            if part < 0:
                 continue
             price += part
             for three in range(level[1, 1], level[1, 2]):
@@ -165,16 +169,16 @@ def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit
                 if known >= best:
                     break
                 at, way = own + option[three] - code_three, turn(ground, whole(2), code_three, option[three])
-                part = worth(ground, state, at + by_one, way * turn_one * move, need)
-                if part < 0 or known + part >= best:
+                part = worth(ground, state, at + by_one, way * turn_one * move, need, best - known)
+                if part < 0:
                     continue
                 known += part
-                part = worth(ground, state, at + by_two, way * turn_two, need)
-                if part < 0 or known + part >= best:
+                part = worth(ground, state, at + by_two, way * turn_two, need, best - known)
+                if part < 0:
                     continue
                 known += part
-                part = worth(ground, state, at + by_one + by_two, way * turn_one * turn_two, need)
-                if part < 0 or known + part >= best:
+                part = worth(ground, state, at + by_one + by_two, way * turn_one * turn_two, need, best - known)
+                if part < 0:
                     continue
                 best = known + part
                 level[5, 0], level[5, 1], level[5, 2] = option[one], option[two], option[three]

@@ -46,15 +46,6 @@ def spread_all(needs: Needs, net: Net, flood: Flood) -> bool:
 
 
 @bare
-def all_asked(needs: Needs, net: Net) -> bool:
-    """Whether no requirement is hopeless from the beginning."""
-    for t in range(needs.cell.shape[0]):
-        if needs.need[t] > 0 and not asked(needs, net, t):
-            return False
-    return True
-
-
-@bare
 def begin_judging(scratch: Scratch) -> None:
     """Nothing is known of the next pattern."""
     for t in range(scratch.witnesses.state.shape[0]):
@@ -75,8 +66,9 @@ def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
     """
     net, supports, state = scratch.net, scratch.supports, scratch.witnesses.state
     build(ground, net, rows)
-    if not all_asked(needs, net):
-        return False
+    for t in range(needs.cell.shape[0]):
+        if needs.need[t] > 0 and not asked(needs, net, t):
+            return False
     begin_order(supports)
     shift = shift_for(ground.columns)
     for x in range(needs.cell.shape[0]):

@@ -193,8 +193,8 @@ class Witnesses(NamedTuple):
 class Supports(NamedTuple):
     """Cells over which requirements were covered in earlier patterns, and in which order requirements are asked.
 
-    `place` int32[T, supports, 1 + cells]: how many cells (0: no support), then each as `row << shift | column`; the next
-    support of requirement t replaces number `turn[t]`.  `order` is a permutation, or all 0 at the very beginning.
+    `place` int32[T, supports, 1 + cells]: how many cells (0: no support), then each as `row << shift | column`; the
+    next support of requirement t replaces number `turn[t]`.  `order` is a permutation, or all 0 at the very beginning.
     """
 
     place: Int32

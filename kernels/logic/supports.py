@@ -1,9 +1,9 @@
 """Over which cells requirements were covered in earlier patterns: one that holds the same cells covers them as well.
 
-A flow through suppressed cells fits into every pattern that suppresses them, whatever else it does, since capacities are
-the table's.  So the cells of a flow, its support, are all that has to be kept; looking them up asks for no search.
-Patterns of a population have much in common: a few supports of a requirement answer it in most of them.  Which supports
-are kept depends on what a worker saw before, and decides how long an answer takes, never what it is.
+A flow through suppressed cells fits into every pattern that suppresses them, whatever else it does, since capacities
+are the table's.  So the cells of a flow, its support, are all that has to be kept; looking them up asks for no search.
+Patterns of a population have much in common: a few supports of a requirement answer it in most of them.  Which
+supports are kept depends on what a worker saw before, and decides how long an answer takes, never what it is.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def learning_plane(rng: np.random.Generator, narrow: int = LONGEST_SUPPORT // 2 
     """One requirement and patterns that teach something wrong to whoever keeps supports carelessly.
 
     First one path after the other, each over a column of its own and more of them than supports are kept; then so many
-    narrow paths at once, by default too many cells for a support; then patterns that lack something of what came before.
+    narrow paths at once, by default too many cells for a support; then patterns that lack something of those before.
     """
     paths = SUPPORTS + 4
     columns, need = 1 + paths + narrow, narrow
