@@ -58,7 +58,7 @@ _HOME = {
     "compare": "gpuga.compare",
     "exposure": "gpuga.safety.exposure",
     "link": "gpuga.table.links",
-    "lower_bound": "gpuga.bounds.exact",
+    "lower_bound": "gpuga.cluster.separation",
     "plan": "gpuga.table.plan",
     "protect": "gpuga.protect",
     "protect_records": "gpuga.records",
@@ -70,7 +70,7 @@ _HOME = {
 }
 
 if TYPE_CHECKING:
-    from gpuga.bounds.exact import lower_bound
+    from gpuga.cluster.separation import lower_bound
     from gpuga.compare import compare
     from gpuga.files.read import read_table, write_table
     from gpuga.linked import ProtectedTables, protect_tables

@@ -22,7 +22,7 @@ from gpuga.problem.general import requirements_of
 from gpuga.problem.refusal import impossible
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import Audit, judge
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.unpick import unpick
 from gpuga.table.table import Mask, Table
 from gpuga.table.witnesses import Witnesses
@@ -203,19 +203,19 @@ def make_safe(
 def _repaired(table: Table, suppressed: Mask, unsafe: Sequence[int], context: Context) -> Mask:
     """More suppressions, so that the cells named become safe; nothing is published."""
     bad = np.array(unsafe, np.int64)
-    all_tasks = requirements_of(table, context.strict, context.clock)
-    levels = all_tasks.subset(np.isin(all_tasks.cell, bad[table.primary[bad]]))
+    all_requirements = requirements_of(table, context.strict, context.clock)
+    levels = all_requirements.subset(np.isin(all_requirements.cell, bad[table.primary[bad]]))
     beforehand = bad[~table.primary[bad]]  # must not be exactly determined: any movement will do
     direction = np.where(unpick(table, table.suppressible)[0][beforehand] > 0, 1, -1)
-    tasks = Tasks(
+    requirements = Requirements(
         np.concatenate([levels.cell, beforehand]).astype(np.int32),
         np.concatenate([levels.direction, direction]).astype(np.int8),
         np.concatenate([levels.need, np.ones(len(beforehand), np.int64)]),
     )
-    cover = Cover(table, tasks, context, suppressed)
+    cover = Cover(table, requirements, context, suppressed)
     try:
-        cover.by_boxes(range(len(tasks)))
-        cover.by_lp(range(len(tasks)))
+        cover.by_boxes(range(len(requirements)))
+        cover.by_lp(range(len(requirements)))
     except Infeasible:
         everything = table.suppressible.copy()
         if not everything_is_safe(table, context) or (suppressed == everything).all():

@@ -22,7 +22,7 @@ from gpuga.protect import protect
 from gpuga.report.reasons import needs
 from gpuga.safety.audit import audit
 from gpuga.safety.exposure import exposure
-from gpuga.safety.tasks import level_tasks
+from gpuga.safety.requirements import level_requirements
 from gpuga.table.generate import herrington, smith3d
 from gpuga.table.two_way import two_way_table
 
@@ -38,7 +38,7 @@ def walk() -> None:
     table = herrington(8, 8, 0.08, 1)
     plane = two_way_table(table)
     assert plane is not None, "the table has two dimensions"
-    problem = with_requirements(plane, level_tasks(table))
+    problem = with_requirements(plane, level_requirements(table))
     master_of(problem, problem.candidate).tighten(Clock())
     clean_up(problem, problem.candidate)
     few = CircuitsParameters(without=("prover",), generations=2, population=8)

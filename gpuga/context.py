@@ -129,6 +129,7 @@ class Context:
     first: Found | None = None  # a safe pattern with its proof, where the time is limited: methods may begin with it
     likeness: Likeness | None = None  # an earlier pattern; the weights of the table price differences from it already
     further: int = 0  # how many patterns besides the best are audited in the end: time is kept for them
+    proving: bool = False  # a proof is wanted: what the bound is derived from is needed in the end
     history: list[dict[str, Any]] = field(default_factory=list)  # of an evolution: the rows of its log, as they come
     first_seconds: float = 0.0  # how long that one took: a measure of what can be begun in the time that is left
 

@@ -168,7 +168,7 @@ def protect(
         start = (*start, likeness.start(judged))
     backend = chosen_for(asked.backend, asked.device, parameters.values().get("population", 1) * len(table))
     context = _context(asked, backend.name, solver, model)
-    context = replace(context, start=tuple(start), likeness=likeness, further=_further(parameters))
+    context = replace(context, start=tuple(start), likeness=likeness, further=_further(parameters), proving=proof)
     begun = time.monotonic()
     priced = judged if likeness is None else likeness.priced(judged)
     method_run = chosen.load(parameters)

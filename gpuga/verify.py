@@ -486,8 +486,8 @@ def integers(given: object) -> list[int]:
     return given
 
 
-class Ground:
-    """What witnesses stand on: the equations of each cell, and how far suppressed cells may move."""
+class AllowedMoves:
+    """The changes that witnesses may make: the equations of each cell, and how far suppressed cells may move."""
 
     def __init__(self, table: Table, suppressed: list[bool]) -> None:
         self.table, self.suppressed = table, suppressed
@@ -518,7 +518,7 @@ class Ground:
         return f"equation {min(broken)} no longer adds up" if broken else None
 
 
-def reaches(ground: Ground, records: list[object], whole: bool) -> dict[tuple[int, int], Fraction]:
+def reaches(allowed: AllowedMoves, records: list[object], whole: bool) -> dict[tuple[int, int], Fraction]:
     """How far cells (up: +1, down: -1) are shown to move, once every witness is checked.
 
     A witness is `[denominator, cells, amounts, shown cells, how far each]`.
@@ -529,7 +529,7 @@ def reaches(ground: Ground, records: list[object], whole: bool) -> dict[tuple[in
             raise Refused(f"witness {at} is not a list of denominator, cells, amounts, shown cells and distances")
         [denominator] = integers(record[:1])
         cells, amounts, subjects = (integers(part) for part in record[1:4])
-        if (fault := ground.fault(denominator, cells, amounts)) is not None:
+        if (fault := allowed.fault(denominator, cells, amounts)) is not None:
             raise Refused(f"witness {at} does not hold: {fault}")
         if (whole and denominator != 1) or not subjects or len(subjects) != len(record[4]):
             raise Refused(f"witness {at} is not whole, or does not say what it shows")
@@ -757,7 +757,7 @@ def check(table: Table, suppressed: list[bool], head: Mapping[str, object], reco
     if head["level_zero"] not in ("exact", "ignore") or (head["whole"] and any(v.denominator > 1 for v in table.value)):
         raise Refused("the proof speaks of an attacker that this table does not have")
     count, strict = int(str(head["witnesses"])), bool(head["strict"])
-    shown = reaches(Ground(table, suppressed), records[:count], bool(head["whole"]))
+    shown = reaches(AllowedMoves(table, suppressed), records[:count], bool(head["whole"]))
     judged = [c for c, s in enumerate(table.status) if s == "u" or (head["protect_secondary"] and suppressed[c])]
     for cell in judged:
         if (what := lacking(table, head, cell, shown.get((cell, 1), ZERO), shown.get((cell, -1), ZERO))) is not None:

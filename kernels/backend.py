@@ -18,7 +18,7 @@ from .layout import (
     Lines,
     Patterns,
     Pool,
-    Tasks,
+    Requirements,
 )
 
 Population = Patterns | Bools
@@ -41,7 +41,7 @@ class Backend(Protocol):
     """Operations on whole populations.  `patterns` may be packed `Patterns` or bool[P, n]; P is its length.
 
     `weights` int64[n] prices a cell; a negative weight forbids suppressing it.  `items` int32[Q, 2] lists
-    (pattern, task) pairs.  Units of need, capacities and amounts are the table's scaled integers.
+    (pattern, requirement) pairs.  Units of need, capacities and amounts are the table's scaled integers.
     """
 
     name: str
@@ -54,11 +54,18 @@ class Backend(Protocol):
         ...
 
     def box_costs(
-        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+        self,
+        pattern: Bools,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        requirements: Requirements,
+        weights: Int64,
+        orders: Int32,
     ) -> Int64:
-        """int64[P]: what the tasks of each order int32[P, L] (-1: none) cost, each in turn given its cheapest box.
+        """int64[P]: what the requirements of each order int32[P, L] (-1: none) cost, each in turn by its cheapest box.
 
-        All start from one pattern bool[n], which grows by the boxes; a task without a box costs nothing.
+        All start from one pattern bool[n], which grows by the boxes; a requirement without a box costs nothing.
         """
         ...
 

@@ -25,7 +25,7 @@ from .layout import (
     Lines,
     Patterns,
     Pool,
-    Tasks,
+    Requirements,
     owned,
     pack,
     unpack,
@@ -183,25 +183,41 @@ class CpuBackend:
     name = "cpu"
 
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
-        ground = pack(base[None, :], columns)
+        packed = pack(base[None, :], columns)
         count = len(chromosomes)
-        bits = np.empty((count, *ground.bits.shape[1:]), np.uint64)
-        uses, costs = np.zeros((count, ground.cells), np.int32), np.empty(count, np.int64)
-        with _threads(count * ground.cells):
+        bits = np.empty((count, *packed.bits.shape[1:]), np.uint64)
+        uses, costs = np.zeros((count, packed.cells), np.int32), np.empty(count, np.int64)
+        with _threads(count * packed.cells):
             _union(
                 _Circuits(pool.start, pool.cell), owned(chromosomes, np.int32), owned(weights, np.int64),
-                ground.bits[0], ground.columns, bits, uses, costs,
+                packed.bits[0], packed.columns, bits, uses, costs,
             )  # fmt: skip
-        return Union(Patterns(bits, ground.columns), uses, costs)
+        return Union(Patterns(bits, packed.columns), uses, costs)
 
     def box_costs(
-        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+        self,
+        pattern: Bools,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        requirements: Requirements,
+        weights: Int64,
+        orders: Int32,
     ) -> Int64:
         room, costs = grid.room(), np.empty(len(orders), np.int64)
         with _threads(orders.size * 1000):
             boxed = Boxed(*grid.arrays, *(owned(part, np.int64).ravel() for part in (up, down, weights)))
             hidden = owned(pattern, np.bool_).ravel().view(np.uint8)
-            _box_costs(boxed, hidden, tasks.cell, tasks.direction, tasks.need, owned(orders, np.int32), room, costs)
+            _box_costs(
+                boxed,
+                hidden,
+                requirements.cell,
+                requirements.direction,
+                requirements.need,
+                owned(orders, np.int32),
+                room,
+                costs,
+            )
         return costs
 
     def unpick(

@@ -3,7 +3,7 @@
 Lines that touch device arrays are written against the array module `xp`: CuPy on a device, NumPy under numba's
 simulator, where the very same lines run.  Work is cut into batches that fit into free memory; a batch that does not
 fit after all is halved, and what does not fit at all goes to the CPU, with a warning.  Planes, lines, pools, grids
-and tasks are copied to the device once and must not be changed afterwards.
+and requirements are copied to the device once and must not be changed afterwards.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .layout import (
     Lines,
     Patterns,
     Pool,
-    Tasks,
+    Requirements,
     owned,
     pack,
     unpack,
@@ -94,7 +94,7 @@ class CudaBackend:
         return argument.get() if hasattr(argument, "get") else argument
 
     def _on_device(self, record: Any) -> SimpleNamespace:
-        """The arrays of a frozen record (plane, lines, pool, grid, tasks) on the device, copied once."""
+        """The arrays of a frozen record (plane, lines, pool, grid, requirements) on the device, copied once."""
         copy = self._copies.get(record)
         if copy is None:
             values = {field.name: self.xp.asarray(getattr(record, field.name)) for field in fields(record)}
@@ -155,15 +155,15 @@ class CudaBackend:
 
     @_or_on_cpu
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
-        xp, circuits, ground = self.xp, self._on_device(pool), pack(base[None, :], columns)
+        xp, circuits, packed = self.xp, self._on_device(pool), pack(base[None, :], columns)
         count = len(chromosomes)
-        bits = xp.empty((count, *ground.bits.shape[1:]), np.uint64)
-        uses, costs = xp.zeros((count, ground.cells), np.int32), xp.empty(count, np.int64)
+        bits = xp.empty((count, *packed.bits.shape[1:]), np.uint64)
+        uses, costs = xp.zeros((count, packed.cells), np.int32), xp.empty(count, np.int64)
         self.launch(
             "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
-            xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(ground.bits[0]), ground.columns, bits, uses, costs,
+            xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(packed.bits[0]), packed.columns, bits, uses, costs,
         )  # fmt: skip
-        return Union(Patterns(bits, ground.columns), uses, self._to_host(costs))
+        return Union(Patterns(bits, packed.columns), uses, self._to_host(costs))
 
     # --------------------------------------------------------------------------------------------------- lines
 
@@ -204,9 +204,16 @@ class CudaBackend:
 
     @_or_on_cpu
     def box_costs(
-        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+        self,
+        pattern: Bools,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        requirements: Requirements,
+        weights: Int64,
+        orders: Int32,
     ) -> Int64:
-        task, costs = self._on_device(tasks), np.empty(len(orders), np.int64)
+        asked, costs = self._on_device(requirements), np.empty(len(orders), np.int64)
 
         def on_device(first: int, last: int) -> None:
             xp, blocks = self.xp, self._slot_blocks("box_costs", last - first)
@@ -214,7 +221,7 @@ class CudaBackend:
             slots = blocks * kernels.KERNELS["box_costs"][2]
             self.launch(
                 "box_costs", blocks, *self._priced_grid(grid, up, down, weights),
-                xp.asarray(owned(pattern, np.bool_).ravel().view(np.uint8)), task.cell, task.direction, task.need,
+                xp.asarray(owned(pattern, np.bool_).ravel().view(np.uint8)), asked.cell, asked.direction, asked.need,
                 xp.asarray(owned(orders[first:last], np.int32)), found, xp.empty((slots, grid.cells), np.uint8),
                 *self._box_scratch("box_costs", blocks, grid),
             )  # fmt: skip

@@ -28,7 +28,7 @@ from .logic import workers as _workers
 from .logic.boxes import Boxed
 from .logic.boxes import Scratch as BoxScratch
 from .logic.exchange import Chosen, Joins
-from .logic.records import Children, Ground, Needs, Prices
+from .logic.records import Children, Needs, Prices, TableRecord
 from .logic.workers import Marks, Room, Tables
 from .probe import simulated
 
@@ -111,7 +111,7 @@ def union(start, cell, chromosomes, weights, base, columns, bits, uses, costs): 
 
 
 def box_costs(  # type: ignore[no-untyped-def]
-    size, stride, total, base, first, start, code, sign, up, down, weights, pattern, task_cell, direction, need, orders,
+    size, stride, total, base, first, start, code, sign, up, down, weights, pattern, own_cell, direction, need, orders,
     costs, hidden, price, option, place, moved, level, row, least,
 ):  # fmt: skip
     """One thread per order; each has a copy of the pattern, which grows."""
@@ -124,7 +124,7 @@ def box_costs(  # type: ignore[no-untyped-def]
         scratch = BoxScratch(
             price[slot], option[slot], place[slot], moved[slot], level[slot], row[slot], least[slot]
         )  # fmt: skip
-        costs[p] = price_in_order(boxed, scratch, hidden[slot], task_cell, direction, need, orders[p])
+        costs[p] = price_in_order(boxed, scratch, hidden[slot], own_cell, direction, need, orders[p])
         p += cuda.gridsize(1)
 
 
@@ -224,7 +224,7 @@ def decode(tables, room, start, children, safe):  # type: ignore[no-untyped-def]
     """One block per child, a worker: its threads lay out what the child begins with, its first one decodes."""
     p = cuda.blockIdx.x
     while p < safe.shape[0]:
-        lay_out(start, tables.ground.forced, children.rows, p)
+        lay_out(start, tables.table.forced, children.rows, p)
         if cuda.threadIdx.x == 0:
             decode_at(tables, room, children, safe, cuda.blockIdx.x, p)
         p += cuda.gridDim.x
@@ -234,7 +234,7 @@ def clean(tables, room, start, bits, seeds):  # type: ignore[no-untyped-def]
     """One block per pattern, as `decode`."""
     p = cuda.blockIdx.x
     while p < bits.shape[0]:
-        lay_out(start, tables.ground.forced, bits, p)
+        lay_out(start, tables.table.forced, bits, p)
         if cuda.threadIdx.x == 0:
             clean_at(tables, room, bits, seeds, cuda.blockIdx.x, p)
         p += cuda.gridDim.x
@@ -244,7 +244,7 @@ def destroy(tables, room, start, bits, seeds, strength):  # type: ignore[no-unty
     """One block per pattern, as `decode`."""
     p = cuda.blockIdx.x
     while p < bits.shape[0]:
-        lay_out(start, tables.ground.forced, bits, p)
+        lay_out(start, tables.table.forced, bits, p)
         if cuda.threadIdx.x == 0:
             destroy_at(tables, room, bits, seeds, strength, cuda.blockIdx.x, p)
         p += cuda.gridDim.x
@@ -274,20 +274,20 @@ def exchange(bits, columns, joins, marks, chosen, children, gains):  # type: ign
             q += cuda.gridDim.x
 
 
-def general(ground, states, patterns, genes, jobs, task, done):  # type: ignore[no-untyped-def]
-    """One block per individual of a general table, of which one thread works: all tasks, since compiling takes long."""
+def general(table, states, patterns, genes, jobs, work, done):  # type: ignore[no-untyped-def]
+    """One block per individual of a general table, of which one thread works: all in one, as compiling takes long."""
     if cuda.threadIdx.x == 0:
         p = cuda.blockIdx.x
         while p < patterns.shape[0]:
-            done[p] = one_at(ground, states, patterns, genes, jobs, task, cuda.blockIdx.x, p)
+            done[p] = one_at(table, states, patterns, genes, jobs, work, cuda.blockIdx.x, p)
             p += cuda.gridDim.x
 
 
-def price(ground, bits, costs, digests):  # type: ignore[no-untyped-def]
+def price(table, bits, costs, digests):  # type: ignore[no-untyped-def]
     """One thread per pattern: what it costs, and a number that tells it from others."""
     p = cuda.grid(1)
     while p < bits.shape[0]:
-        costs[p] = cost_at(ground, bits, p)
+        costs[p] = cost_at(table, bits, p)
         digests[p] = digest_at(bits, p)
         p += cuda.gridsize(1)
 
@@ -314,16 +314,16 @@ def gather(bits, places, taken):  # type: ignore[no-untyped-def]
 
 # The records that kernels take, with the types of their fields.
 RECORDS: dict[str, tuple[Any, str]] = {
-    "ground": (Ground, "l l l2 l1 b1 w2"),
+    "table": (TableRecord, "l l l2 l1 b1 w2"),
     "needs": (Needs, "i1 i1 i1 l1 b1 i2 i1 i1"),
     "prices": (Prices, "l2 w2 i1 l2 i2"),
-    "tables": (Tables, "ground needs prices"),
+    "tables": (Tables, "table needs prices"),
     "room": (Room, "i3 l3 i3 l3 i3 l3 l3 w3 w3 w3 b2 b2 b2 i2 i3 l3 i4 i3"),
     "children": (Children, "w3 w3 w3 w1 i1 i1"),
     "joins": (Joins, "l1 i1 i1 l1 l"),
     "marks": (Marks, "i3 l2"),
     "chosen": (Chosen, "i2 i1 w1"),
-    "axes": (_general_records.Ground, "l1 l1 l1 l1 l1 l1 i1 c1 l1 l1 l1 b1 i1 i1 c1 l1 l1 i2 l1 i1 l1 i1 l1 b1"),
+    "axes": (_general_records.GeneralTable, "l1 l1 l1 l1 l1 l1 i1 c1 l1 l1 l1 b1 i1 i1 c1 l1 l1 i2 l1 i1 l1 i1 l1 b1"),
     "states": (
         _general_records.State,
         "b2 l2 l2 l2 b2 i2 i2 i2 i2 i2 i2 l2 i2 i2 i2 l2 i2 l2 i2 i2 i2 i2 l2 i2 c2 l3",
@@ -371,7 +371,7 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "judge": (judge, "tables room w3 b1", WARP),
     "exchange": (exchange, "w3 l joins marks chosen w3 l1", WARP),
     "general": (general, "axes states b2 genes jobs l b1", WARP),
-    "price": (price, "ground w3 l1 w1", THREADS),
+    "price": (price, "table w3 l1 w1", THREADS),
     "nearest": (nearest, "w3 w3 l1", THREADS),
     "gather": (gather, "w3 i1 w3", THREADS),
 }

@@ -8,15 +8,15 @@ import numpy as np
 from numba import get_num_threads, get_thread_id, prange
 from numpy.typing import ArrayLike, NDArray
 
-from .layout import Bools, Grid, Int32, Int64, Lines, Options, Tasks, owned
+from .layout import Bools, Grid, Int32, Int64, Lines, Options, Requirements, owned
 from .logic.box_decode import certified, clean, decode, load, set_prices, store
 from .logic.combinations import scaled_fits
 from .logic.compile import device, inner, parallel, whole
-from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, Genes, Ground, State
+from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, GeneralTable, Genes, State
 from .logic.ruin import ruin
 
 DECODE, CLEAN, PROVE, RUIN = range(4)
-"""The tasks of `run`."""
+"""The kinds of work of `run`."""
 
 LARGEST_PRICE = 2**40
 """Prices above this are taken for this: sums of them stay far from overflow."""
@@ -54,40 +54,40 @@ class Jobs(NamedTuple):
 
 
 @inner
-def one(ground: Ground, state: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int, p: int) -> bool:
+def one(table: GeneralTable, state: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int, p: int) -> bool:
     """Do what is asked with one individual; whether its pattern is proven."""
     seed, plan = jobs.seeds[p], jobs.plan[p]
-    set_prices(ground, state, jobs.prices, jobs.first[p], jobs.second[p], seed)
-    load(ground, state, patterns[p], genes, p)
-    if task == RUIN:
-        ruin(ground, state, seed, plan)
+    set_prices(table, state, jobs.prices, jobs.first[p], jobs.second[p], seed)
+    load(table, state, patterns[p], genes, p)
+    if work == RUIN:
+        ruin(table, state, seed, plan)
         for x in range(patterns.shape[1]):
             patterns[p, x] = state.hidden[x]
         return False
-    if task == DECODE:
-        complete = decode(ground, state, plan, seed)
+    if work == DECODE:
+        complete = decode(table, state, plan, seed)
         return store(state, patterns[p], genes, p) and complete
-    if not certified(ground, state):
+    if not certified(table, state):
         return False
-    if task == CLEAN:
-        clean(ground, state)
+    if work == CLEAN:
+        clean(table, state)
     return store(state, patterns[p], genes, p)
 
 
 @device
 def one_at(
-    ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int, worker: int, p: int
+    table: GeneralTable, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int, worker: int, p: int
 ) -> bool:
     """As `one`, with the working memory of a worker: the way in for a device."""
-    return one(ground, of_thread(states, whole(worker)), patterns, genes, jobs, whole(task), whole(p))
+    return one(table, of_thread(states, whole(worker)), patterns, genes, jobs, whole(work), whole(p))
 
 
 @parallel
-def run(ground: Ground, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, task: int) -> Bools:
-    """All individuals of a batch; one launcher for all tasks, since compiling the logic into each takes long."""
+def run(table: GeneralTable, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int) -> Bools:
+    """All individuals of a batch; one launcher for all work, since compiling the logic into each takes long."""
     done = np.zeros(len(patterns), np.bool_)
     for p in prange(len(patterns)):
-        done[p] = one(ground, of_thread(states, get_thread_id()), patterns, genes, jobs, task, p)
+        done[p] = one(table, of_thread(states, get_thread_id()), patterns, genes, jobs, work, p)
     return done
 
 
@@ -115,20 +115,20 @@ def tested(
 
 
 @device
-def proven_by(ground: Ground, start: Int64, cell: Int32, amount: Int64) -> tuple[Int32, Int32]:
+def proven_by(table: GeneralTable, start: Int64, cell: Int32, amount: Int64) -> tuple[Int32, Int32]:
     """Pairs of a requirement and a vector that proves it."""
     requirement, circuit = np.empty(2 * len(cell), np.int32), np.empty(2 * len(cell), np.int32)
     count = 0
     for k in range(len(start) - 1):
         for e in range(start[k], start[k + 1]):
             for way in range(2):
-                asked = ground.asked[cell[e], way]
+                asked = table.asked[cell[e], way]
                 if asked < 0:
                     continue
-                turn = 1 if (amount[e] > 0) == (ground.direction[asked] > 0) else -1
+                turn = 1 if (amount[e] > 0) == (table.direction[asked] > 0) else -1
                 fits = True
                 for x in range(start[k], start[k + 1]):
-                    fits &= scaled_fits(ground, whole(cell[x]), turn * amount[x], abs(amount[e]), ground.need[asked])
+                    fits &= scaled_fits(table, whole(cell[x]), turn * amount[x], abs(amount[e]), table.need[asked])
                 if fits:
                     requirement[count], circuit[count] = asked, k
                     count += 1
@@ -144,12 +144,12 @@ class GeneralCpu:
     """
 
     def __init__(
-        self, grid: Grid | None, up: ArrayLike, down: ArrayLike, tasks: Tasks, weights: ArrayLike, forced: ArrayLike,
-        candidate: ArrayLike, lines: Lines,
+        self, grid: Grid | None, up: ArrayLike, down: ArrayLike, requirements: Requirements, weights: ArrayLike,
+        forced: ArrayLike, candidate: ArrayLike, lines: Lines,
     ) -> None:  # fmt: skip
-        self.forced, self.tasks, self.lines = owned(forced, np.bool_), tasks, lines
+        self.forced, self.requirements, self.lines = owned(forced, np.bool_), requirements, lines
         self.cells = len(self.forced)
-        if not self.forced[tasks.cell].all():
+        if not self.forced[requirements.cell].all():
             raise ValueError("the cells of all requirements must be among the forced ones")
         axes = Grid.of([_no_options(self.cells)]) if grid is None else grid
         weight = owned(weights, np.int64)
@@ -157,12 +157,13 @@ class GeneralCpu:
         loose = np.where(kind == FREE, weight, 0)
         heaviest = np.argsort(-weight, kind="stable")
         asked = np.full((self.cells, 2), -1, np.int32)
-        asked[tasks.cell, (tasks.direction < 0).astype(np.int64)] = np.arange(len(tasks))
+        asked[requirements.cell, (requirements.direction < 0).astype(np.int64)] = np.arange(len(requirements))
         none = np.zeros(0, np.int64)
-        self.ground = Ground(
+        self.table = GeneralTable(
             *axes.arrays, owned(up, np.int64), owned(down, np.int64), owned(loose, np.int64), owned(kind, np.uint8),
-            owned(heaviest[kind[heaviest] == FREE], np.int32), tasks.cell, tasks.direction, tasks.need,
-            owned(weight[tasks.cell], np.int64), asked, np.zeros(len(tasks) + 1, np.int64), owned(none, np.int32),
+            owned(heaviest[kind[heaviest] == FREE], np.int32), requirements.cell, requirements.direction,
+            requirements.need, owned(weight[requirements.cell], np.int64), asked,
+            np.zeros(len(requirements) + 1, np.int64), owned(none, np.int32),
             np.zeros(1, np.int64), owned(none, np.int32), none, np.zeros(1, np.uint8),
         )  # fmt: skip
         self.weight, self._room = weight, axes.room()
@@ -173,9 +174,9 @@ class GeneralCpu:
 
     def no_genes(self, count: int) -> Genes:
         """Room for the certificates of `count` individuals, all of them open."""
-        tasks, entries = len(self.tasks), self._entries
+        requirements, entries = len(self.requirements), self._entries
         return Genes(
-            np.full((count, tasks), -1, np.int32), np.zeros((count, tasks + 2), np.int32),
+            np.full((count, requirements), -1, np.int32), np.zeros((count, requirements + 2), np.int32),
             np.zeros((count, entries), np.int32), np.zeros((count, entries), np.int64), np.zeros(count, np.int32),
         )  # fmt: skip
 
@@ -193,35 +194,35 @@ class GeneralCpu:
         Circuit k moves `cells[e]` by `amounts[e]`, up to a factor, for e in start[k]..start[k+1]. What changes an
         equation, moves a barred cell or proves nothing is left out.
         """
-        ground, lines = self.ground, self.lines
+        table, lines = self.table, self.lines
         begin, cell, amount = owned(start, np.int64), owned(cells, np.int32), owned(amounts, np.int64)
-        held = tested((lines.cell_start, lines.line, lines.line_coef), ground.up, ground.down, begin, cell, amount)
+        held = tested((lines.cell_start, lines.line, lines.line_coef), table.up, table.down, begin, cell, amount)
         of = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
-        held[of[(ground.kind[cell] == BARRED) | (np.abs(amount) >= LARGEST_PRICE)]] = False
-        requirement, circuit = proven_by(ground, begin, cell, amount)
+        held[of[(table.kind[cell] == BARRED) | (np.abs(amount) >= LARGEST_PRICE)]] = False
+        requirement, circuit = proven_by(table, begin, cell, amount)
         keep = held & (np.bincount(circuit, minlength=len(held)) > 0)
         pairs = keep[circuit]
         self._extend(begin, cell, amount, keep, (requirement[pairs], circuit[pairs]))
         return int(keep.sum())
 
     def _extend(self, start: Int64, cell: Int32, amount: Int64, keep: Bools, pairs: tuple[Int32, Int32]) -> None:
-        ground, before = self.ground, len(self.ground.pool_start) - 1
+        table, before = self.table, len(self.table.pool_start) - 1
         length = np.diff(start)
         entry = np.repeat(keep, length)
         number = before + np.cumsum(keep) - 1
-        known = np.repeat(np.arange(len(self.tasks)), np.diff(ground.pool_first))
+        known = np.repeat(np.arange(len(self.requirements)), np.diff(table.pool_first))
         requirement = np.concatenate([known, pairs[0]])
-        circuit = np.concatenate([ground.pool_of, number[pairs[1]]])
+        circuit = np.concatenate([table.pool_of, number[pairs[1]]])
         order = np.argsort(requirement, kind="stable")
-        first = np.zeros(len(self.tasks) + 1, np.int64)
-        np.cumsum(np.bincount(requirement, minlength=len(self.tasks)), out=first[1:])
-        ends = ground.pool_start[-1] + np.cumsum(length[keep])
-        self.ground = ground._replace(
+        first = np.zeros(len(self.requirements) + 1, np.int64)
+        np.cumsum(np.bincount(requirement, minlength=len(self.requirements)), out=first[1:])
+        ends = table.pool_start[-1] + np.cumsum(length[keep])
+        self.table = table._replace(
             pool_first=first,
             pool_of=owned(circuit[order], np.int32),
-            pool_start=owned(np.concatenate([ground.pool_start, ends]), np.int64),
-            pool_cell=owned(np.concatenate([ground.pool_cell, cell[entry]]), np.int32),
-            pool_amount=owned(np.concatenate([ground.pool_amount, amount[entry]]), np.int64),
+            pool_start=owned(np.concatenate([table.pool_start, ends]), np.int64),
+            pool_cell=owned(np.concatenate([table.pool_cell, cell[entry]]), np.int32),
+            pool_amount=owned(np.concatenate([table.pool_amount, amount[entry]]), np.int64),
         )
         longest = int(length[keep].max(initial=0))
         if longest > self._longest:
@@ -275,20 +276,20 @@ class GeneralCpu:
             owned(np.clip(self.weight if prices is None else prices, 0, LARGEST_PRICE), np.int64),
         )  # fmt: skip
 
-    def _run(self, task: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
-        done: Bools = run(self.ground, self._workspace(), patterns, genes, jobs, task)
+    def _run(self, work: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
+        done: Bools = run(self.table, self._workspace(), patterns, genes, jobs, work)
         return done
 
     def costs(self, patterns: Bools) -> Int64:
         """What the secondary suppressions of each pattern cost (int64[P])."""
-        found: Int64 = np.asarray(patterns, np.bool_) @ self.ground.weight
+        found: Int64 = np.asarray(patterns, np.bool_) @ self.table.weight
         return found
 
     # --- working memory --------------------------------------------------------------------------------
 
     @property
     def _entries(self) -> int:
-        return ENTRIES_PER_REQUIREMENT * len(self.tasks) + LEAST_ENTRIES
+        return ENTRIES_PER_REQUIREMENT * len(self.requirements) + LEAST_ENTRIES
 
     def _workspace(self) -> State:
         """Working memory for every thread, made once."""
@@ -297,8 +298,12 @@ class GeneralCpu:
         return self._states
 
     def _new_states(self, threads: int) -> State:
-        cells, tasks, room = self.cells, len(self.tasks), self._room
-        entries, most, log = SPARE * self._entries + 2 * self._longest, SPARE * tasks + 64, 8 * tasks + 1024
+        cells, requirements, room = self.cells, len(self.requirements), self._room
+        entries, most, log = (
+            SPARE * self._entries + 2 * self._longest,
+            SPARE * requirements + 64,
+            8 * requirements + 1024,
+        )
 
         def bytes_(size: int) -> Bytes:
             return np.zeros((threads, size), np.uint8)
@@ -311,12 +316,12 @@ class GeneralCpu:
 
         return State(
             hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
-            touched=ints(cells + room.box), proof=ints(tasks), begin=ints(most + 2),
+            touched=ints(cells + room.box), proof=ints(requirements), begin=ints(most + 2),
             uses=ints(most + 1), renamed=ints(most + 1), cell=ints(entries), amount=longs(entries),
-            owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(tasks),
-            key=longs(tasks), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
+            owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(requirements),
+            key=longs(requirements), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
             option=ints(room.options + 1), edge=longs(room.options + 1), place=ints(room.box),
-            move=np.zeros((threads, room.box), np.int8), level=longs(6, len(self.ground.size) + 1),
+            move=np.zeros((threads, room.box), np.int8), level=longs(6, len(self.table.size) + 1),
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from .backend import warn
 from .cuda_machine import Machine
 from .general import GeneralCpu, Jobs
 from .layout import Bools
-from .logic.general_records import Bytes, Genes, Ground, State
+from .logic.general_records import Bytes, GeneralTable, Genes, State
 from .two_way_cuda import MOST_WORKERS, SHARE
 
 
@@ -32,30 +32,30 @@ class GeneralCuda(GeneralCpu):
         self.device: Machine | None = machine
         self.workers = 0
         self._scratch: Any = None
-        self._held: tuple[Ground, Any, Any] | None = None
+        self._held: tuple[GeneralTable, Any, Any] | None = None
 
-    def _run(self, task: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
+    def _run(self, work: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
         done, at = np.zeros(len(patterns), np.bool_), 0
         while at < len(patterns) and self.device is not None:
             try:
-                at += self._batch(self.device, task, part_of(patterns, genes, jobs, at), done[at:])
+                at += self._batch(self.device, work, part_of(patterns, genes, jobs, at), done[at:])
             except MemoryError:
                 warn("device memory is too small for this table and population: the CPU goes on")
                 self.device = self._scratch = self._held = self._states = None
         if at < len(patterns):
-            done[at:] = super()._run(task, *part_of(patterns, genes, jobs, at))
+            done[at:] = super()._run(work, *part_of(patterns, genes, jobs, at))
         return done
 
-    def _batch(self, device: Machine, task: int, individuals: tuple[Bytes, Genes, Jobs], done: Bools) -> int:
+    def _batch(self, device: Machine, work: int, individuals: tuple[Bytes, Genes, Jobs], done: Bools) -> int:
         """Do what is asked with as many individuals as there are workers; returns how many."""
         states = self._planned(device)
         patterns, genes, jobs = part_of(*individuals, 0, self.workers)
-        ground = self._ground(device)
+        table = self._ground(device)
         there = device.brought(patterns)
         kept = Genes(*(device.brought(part) for part in genes))
         asked = Jobs(*(device.brought(part) for part in jobs))
         verdicts = device.xp.zeros((len(patterns),), np.uint8)
-        device.launch("general", len(patterns), ground, states, there, kept, asked, task, verdicts)
+        device.launch("general", len(patterns), table, states, there, kept, asked, work, verdicts)
         done[: len(patterns)] = device.fetched(verdicts) != 0
         patterns[...] = device.fetched(there)
         for name in Genes._fields:
@@ -64,11 +64,11 @@ class GeneralCuda(GeneralCpu):
 
     def _ground(self, device: Machine) -> Any:
         """The table on the device, brought there anew when the pool has grown; whether work is to end, as of now."""
-        if self._held is None or self._held[0] is not self.ground:
-            parts = [device.brought(part) for part in self.ground]
-            self._held = (self.ground, parts[-1], device.ready(Ground(*parts)))
+        if self._held is None or self._held[0] is not self.table:
+            parts = [device.brought(part) for part in self.table]
+            self._held = (self.table, parts[-1], device.ready(GeneralTable(*parts)))
         _, halt, there = self._held
-        halt[:1] = int(self.ground.halt[0])
+        halt[:1] = int(self.table.halt[0])
         return there
 
     def _planned(self, device: Machine) -> Any:

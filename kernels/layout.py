@@ -1,4 +1,4 @@
-"""How patterns, tables, tasks and circuits lie in memory: the one place that says where a bit is.
+"""How patterns, tables, requirements and circuits lie in memory: the one place that says where a bit is.
 
 Cells.  A table has `n` cells, numbered from 0.  A two-dimensional table ("plane") with `R` rows and `C`
 columns, totals included as the *last* row and the *last* column, numbers its cells row by row: `cell = i *
@@ -14,13 +14,13 @@ forward flow (`forward = up`, `reverse = down`), for a marginal cell (exactly on
 it is the other way round.  `INFINITE` stands for "no bound"; a cell that may never move has both capacities
 0.
 
-Tasks.  A task (a protection level in one direction) says: `cell` must be able to move by `need` in
+Requirements.  A requirement (a protection level in one direction) says: `cell` must be able to move by `need` in
 `direction` (+1 up, -1 down) using only *other* suppressed cells for the counter-movement.
 
 Lines.  The equations as compressed rows: `sum(coef[e] * x[cell[e]] for e in start[l]..start[l+1])` never
 changes.
 
-Circuits.  A pool of sparse kernel vectors in compressed form; a chromosome is one pool index per task, -1
+Circuits.  A pool of sparse kernel vectors in compressed form; a chromosome is one pool index per requirement, -1
 where nothing is needed.  A circuit names each of its cells once.
 """
 
@@ -117,7 +117,7 @@ def unpack(patterns: Patterns) -> Bools:
 
 
 @dataclass(frozen=True, eq=False)
-class Tasks:
+class Requirements:
     """What has to be possible: `cell` int32[T], `direction` int8[T] (+1 or -1), `need` int64[T] (in value units)."""
 
     cell: Int32
@@ -125,20 +125,25 @@ class Tasks:
     need: Int64
 
     @classmethod
-    def of(cls, cell: ArrayLike, direction: ArrayLike, need: ArrayLike) -> Tasks:
+    def of(cls, cell: ArrayLike, direction: ArrayLike, need: ArrayLike) -> Requirements:
         """From three vectors of one length."""
-        tasks = cls(owned(cell, np.int32), owned(direction, np.int8), owned(need, np.int64))
-        if not (tasks.cell.shape == tasks.direction.shape == tasks.need.shape and tasks.cell.ndim == 1):
+        requirements = cls(owned(cell, np.int32), owned(direction, np.int8), owned(need, np.int64))
+        if not (
+            requirements.cell.shape == requirements.direction.shape == requirements.need.shape
+            and requirements.cell.ndim == 1
+        ):
             raise ValueError("cell, direction and need must be vectors of one length")
-        return tasks
+        return requirements
 
     def __len__(self) -> int:
         return len(self.cell)
 
-    def take(self, index: ArrayLike) -> Tasks:
-        """The tasks at `index`, in that order."""
+    def subset(self, index: ArrayLike) -> Requirements:
+        """The requirements at `index`, in that order."""
         at = np.asarray(index)
-        return Tasks(owned(self.cell[at], np.int32), owned(self.direction[at], np.int8), owned(self.need[at], np.int64))
+        return Requirements(
+            owned(self.cell[at], np.int32), owned(self.direction[at], np.int8), owned(self.need[at], np.int64)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +186,8 @@ def marginal_cells(rows: int, columns: int) -> Bools:
 
 
 @dataclass(frozen=True, eq=False)
-class FlowTasks:
-    """Tasks seen in a plane's network: the counter-flow of task t runs between its row and its column.
+class FlowRequirements:
+    """Requirements seen in a plane's network: the counter-flow of requirement t runs between its row and its column.
 
     `upward[t]` 1: from column to row (the cell itself carries forward flow), 0: from row to column.
     `possible[t]` 0: the cell's own bound already forbids the movement.
@@ -195,18 +200,18 @@ class FlowTasks:
     possible: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, plane: Capacities, tasks: Tasks) -> FlowTasks:
-        """The tasks as this plane's network sees them."""
-        row, column = np.divmod(tasks.cell.astype(np.int64), max(plane.columns, 1))
+    def of(cls, plane: Capacities, requirements: Requirements) -> FlowRequirements:
+        """The requirements as this plane's network sees them."""
+        row, column = np.divmod(requirements.cell.astype(np.int64), max(plane.columns, 1))
         marginal = (row == plane.rows - 1) != (column == plane.columns - 1)
-        upward = (tasks.direction > 0) != marginal
+        upward = (requirements.direction > 0) != marginal
         own = np.where(upward, plane.forward[row, column], plane.reverse[row, column])
         return cls(
             owned(row, np.int32),
             owned(column, np.int32),
             owned(upward, np.uint8),
-            tasks.need,
-            owned(own >= tasks.need, np.uint8),
+            requirements.need,
+            owned(own >= requirements.need, np.uint8),
         )
 
 

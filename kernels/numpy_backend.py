@@ -21,7 +21,7 @@ from .layout import (
     Lines,
     Patterns,
     Pool,
-    Tasks,
+    Requirements,
     pack,
     unpack,
 )
@@ -49,7 +49,14 @@ class NumpyBackend:
         return Union(pack(suppressed, columns), uses, (suppressed & ~base) @ np.asarray(weights, np.int64).ravel())
 
     def box_costs(
-        self, pattern: Bools, grid: Grid, up: Int64, down: Int64, tasks: Tasks, weights: Int64, orders: Int32
+        self,
+        pattern: Bools,
+        grid: Grid,
+        up: Int64,
+        down: Int64,
+        requirements: Requirements,
+        weights: Int64,
+        orders: Int32,
     ) -> Int64:
         bounds, prices = (np.asarray(up).ravel(), np.asarray(down).ravel()), np.asarray(weights, np.int64).ravel()
         costs = np.zeros(len(orders), np.int64)
@@ -57,7 +64,14 @@ class NumpyBackend:
             price = np.where(np.asarray(pattern).ravel(), 0, prices)
             for t in order[order >= 0]:
                 box = list(
-                    cheapest_box(grid, bounds, price, int(tasks.cell[t]), int(tasks.direction[t]), int(tasks.need[t]))
+                    cheapest_box(
+                        grid,
+                        bounds,
+                        price,
+                        int(requirements.cell[t]),
+                        int(requirements.direction[t]),
+                        int(requirements.need[t]),
+                    )
                 )
                 costs[p] += price[box[1:]].sum()
                 if price[box[1:]].sum() > 0:

@@ -48,6 +48,11 @@ class Stream:
         self.position += count
         return drawn
 
+    def seeds(self, count: int) -> NDArray[np.uint64]:
+        """uint64[count], for work that draws on its own."""
+        pair = self.words(2 * count).reshape(count, 2).astype(np.uint64)
+        return pair[:, 0] << _HALF | pair[:, 1]
+
     def spawn(self, key: int) -> Stream:
         """An independent stream named by `key`; the same key gives the same stream, whatever was drawn here."""
         lane = philox_blocks(self.seed, np.array([self.stream], np.uint64), (key + 1) % 2**64)[0]
@@ -75,7 +80,7 @@ class Stream:
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of 0..count-1."""
-        return np.argsort(self._keys(count), kind="stable").astype(np.int64)
+        return np.argsort(self.seeds(count), kind="stable").astype(np.int64)
 
     def sample(self, population: int, size: int) -> NDArray[np.int64]:
         """`size` different integers of 0..population-1, in random order."""
@@ -90,7 +95,3 @@ class Stream:
             raise ValueError("choice needs weights with a positive sum")
         drawn = np.searchsorted(total, self.uniform(size) * total[-1], side="right")
         return np.asarray(np.minimum(drawn, len(total) - 1), np.int64)
-
-    def _keys(self, count: int) -> NDArray[np.uint64]:
-        pair = self.words(2 * count).reshape(count, 2).astype(np.uint64)
-        return pair[:, 0] << _HALF | pair[:, 1]

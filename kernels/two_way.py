@@ -14,7 +14,19 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from .layout import Bits, Bools, Capacities, FlowTasks, Int32, Int64, Patterns, Tasks, owned, pack, words_for
+from .layout import (
+    Bits,
+    Bools,
+    Capacities,
+    FlowRequirements,
+    Int32,
+    Int64,
+    Patterns,
+    Requirements,
+    owned,
+    pack,
+    words_for,
+)
 from .logic.clean import clean_pattern
 from .logic.compile import device, whole
 from .logic.decode import decode_child
@@ -25,7 +37,6 @@ from .logic.records import (
     Child,
     Children,
     Flood,
-    Ground,
     Inherited,
     Lists,
     Needs,
@@ -34,6 +45,7 @@ from .logic.records import (
     Scratch,
     Search,
     Supports,
+    TableRecord,
     Wing,
     Witnesses,
 )
@@ -51,12 +63,12 @@ LARGEST_WEIGHT = 1 << 50
 """Weights up to this can be blurred without overflow."""
 
 
-def ground_of(plane: Capacities, weights: Int64, forced: Bools, candidate: Bools) -> Ground:
+def ground_of(plane: Capacities, weights: Int64, forced: Bools, candidate: Bools) -> TableRecord:
     """The table as the logic sees it."""
     cost = owned(weights, np.int64).ravel()
     if cost.size and not 0 <= int(cost.min()) <= int(cost.max()) <= LARGEST_WEIGHT:
         raise ValueError(f"weights must lie between 0 and {LARGEST_WEIGHT}")
-    return Ground(
+    return TableRecord(
         plane.rows,
         plane.columns,
         owned(np.stack([plane.forward.ravel(), plane.reverse.ravel()], axis=1), np.int64),
@@ -66,10 +78,10 @@ def ground_of(plane: Capacities, weights: Int64, forced: Bools, candidate: Bools
     )
 
 
-def needs_of(plane: Capacities, tasks: Tasks) -> Needs:
+def needs_of(plane: Capacities, requirements: Requirements) -> Needs:
     """The requirements by rising need."""
-    order = np.argsort(tasks.need, kind="stable")
-    flow = FlowTasks.of(plane, tasks.take(order))
+    order = np.argsort(requirements.need, kind="stable")
+    flow = FlowRequirements.of(plane, requirements.subset(order))
     column = plane.rows + flow.column
     capacity = np.stack([plane.forward.ravel(), plane.reverse.ravel()], axis=1)
     number = np.tile(np.arange(len(order))[::-1], 2)
@@ -77,7 +89,7 @@ def needs_of(plane: Capacities, tasks: Tasks) -> Needs:
     end_start = np.zeros(plane.rows + plane.columns + 1, np.int32)
     np.cumsum(np.bincount(node, minlength=plane.rows + plane.columns), out=end_start[1:])
     return Needs(
-        owned(tasks.cell[order], np.int32),
+        owned(requirements.cell[order], np.int32),
         owned(np.where(flow.upward, column, flow.row), np.int32),
         owned(np.where(flow.upward, flow.row, column), np.int32),
         owned(flow.need, np.int64),
@@ -88,27 +100,27 @@ def needs_of(plane: Capacities, tasks: Tasks) -> Needs:
     )
 
 
-def prices_of(ground: Ground, prices: Int64, core: Bools) -> Prices:
+def prices_of(table: TableRecord, prices: Int64, core: Bools) -> Prices:
     """Prices int64[S, n] and the core's half-arcs node by node, each list by rising price."""
-    price = owned(prices, np.int64).reshape(-1, ground.rows * ground.columns)
+    price = owned(prices, np.int64).reshape(-1, table.rows * table.columns)
     if price.size and not 0 <= int(price.min()) <= int(price.max()) <= LARGEST_PRICE:
         raise ValueError(f"prices must lie between 0 and {LARGEST_PRICE}")
-    used = np.asarray(core, np.bool_).ravel() & (ground.candidate > 0)
+    used = np.asarray(core, np.bool_).ravel() & (table.candidate > 0)
     cell = np.flatnonzero(used)
-    row, column = cell // ground.columns, ground.rows + cell % ground.columns
+    row, column = cell // table.columns, table.rows + cell % table.columns
     node, across, cell = np.concatenate([row, column]), np.concatenate([column, row]), np.tile(cell, 2)
-    start = np.zeros(ground.rows + ground.columns + 1, np.int32)
-    np.cumsum(np.bincount(node, minlength=ground.rows + ground.columns), out=start[1:])
+    start = np.zeros(table.rows + table.columns + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=table.rows + table.columns), out=start[1:])
     core_price, core_across = np.empty((len(price), len(cell)), np.int64), np.empty((len(price), len(cell)), np.int32)
     for s, snapshot in enumerate(price):
         order = np.lexsort((cell, snapshot[cell], node))
         core_price[s], core_across[s] = snapshot[cell[order]], across[order]
-    return Prices(price, pack(used[None], ground.columns).bits[0], start, core_price, core_across)
+    return Prices(price, pack(used[None], table.columns).bits[0], start, core_price, core_across)
 
 
-def scratch_of(ground: Ground, needs: Needs) -> Scratch:
+def scratch_of(table: TableRecord, needs: Needs) -> Scratch:
     """Scratch of one worker."""
-    cells, nodes, asked = ground.rows * ground.columns, ground.rows + ground.columns, len(needs.cell)
+    cells, nodes, asked = table.rows * table.columns, table.rows + table.columns, len(needs.cell)
     words = words_for(asked)
 
     def room(dtype: Any, *shape: int) -> NDArray[Any]:
@@ -149,7 +161,7 @@ def scratch_of(ground: Ground, needs: Needs) -> Scratch:
 
 @device
 def _decode(
-    ground: Ground,
+    table: TableRecord,
     needs: Needs,
     prices: Prices,
     scratch: Scratch,
@@ -163,34 +175,34 @@ def _decode(
             children.rows[p], children.first[p], children.second[p], children.seed[p],
             whole(children.style[p]), whole(children.snapshot[p]),
         )  # fmt: skip
-        safe[p] = decode_child(ground, needs, prices, child, scratch)
+        safe[p] = decode_child(table, needs, prices, child, scratch)
 
 
 @device
-def _clean(ground: Ground, needs: Needs, scratch: Scratch, bits: Bits, seeds: Seeds, begin: int, end: int) -> None:
+def _clean(table: TableRecord, needs: Needs, scratch: Scratch, bits: Bits, seeds: Seeds, begin: int, end: int) -> None:
     for p in range(begin, end):
-        clean_pattern(ground, needs, scratch, bits[p], seeds[p])
+        clean_pattern(table, needs, scratch, bits[p], seeds[p])
 
 
 @device
-def _safe(ground: Ground, needs: Needs, scratch: Scratch, bits: Bits, safe: Bools, begin: int, end: int) -> None:
+def _safe(table: TableRecord, needs: Needs, scratch: Scratch, bits: Bits, safe: Bools, begin: int, end: int) -> None:
     for p in range(begin, end):
         begin_judging(scratch)
-        safe[p] = is_safe(ground, needs, scratch, bits[p])
+        safe[p] = is_safe(table, needs, scratch, bits[p])
 
 
 @device
 def _destroy(
-    ground: Ground, needs: Needs, scratch: Scratch, bits: Bits, seeds: Seeds, strength: Int32, begin: int, end: int
+    table: TableRecord, needs: Needs, scratch: Scratch, bits: Bits, seeds: Seeds, strength: Int32, begin: int, end: int
 ) -> None:
     for p in range(begin, end):
-        destroy_pattern(ground, needs, scratch, bits[p], seeds[p], whole(strength[p]))
+        destroy_pattern(table, needs, scratch, bits[p], seeds[p], whole(strength[p]))
 
 
 @device
-def _costs(ground: Ground, bits: Bits, costs: Int64) -> None:
+def _costs(table: TableRecord, bits: Bits, costs: Int64) -> None:
     for p in range(bits.shape[0]):
-        costs[p] = cost_at(ground, bits, p)
+        costs[p] = cost_at(table, bits, p)
 
 
 class TwoWayCpu:
@@ -202,26 +214,26 @@ class TwoWayCpu:
     def __init__(
         self,
         plane: Capacities,
-        tasks: Tasks,
+        requirements: Requirements,
         weights: Int64,
         forced: Bools,
         candidate: Bools,
         threads: int | None = None,
     ) -> None:
-        self.ground, self.needs = ground_of(plane, weights, forced, candidate), needs_of(plane, tasks)
+        self.table, self.needs = ground_of(plane, weights, forced, candidate), needs_of(plane, requirements)
         self.threads = threads or get_num_threads()
         self.pool = ThreadPoolExecutor(self.threads, "two-way") if self.threads > 1 else None
         self.free: SimpleQueue[Scratch] = SimpleQueue()
         for _ in range(self.threads):
-            self.free.put(scratch_of(self.ground, self.needs))
-        self.set_prices(self.ground.weights[None] if plane.cells else np.zeros((1, 0), np.int64), candidate)
+            self.free.put(scratch_of(self.table, self.needs))
+        self.set_prices(self.table.weights[None] if plane.cells else np.zeros((1, 0), np.int64), candidate)
 
     def set_prices(self, prices: Int64, core: Bools) -> None:
         """Decoding prices int64[S, n] of S snapshots, and the core columns bool[n].
 
         Candidates outside the core are used only where a requirement cannot be led inside it.
         """
-        self.prices = prices_of(self.ground, prices, core)
+        self.prices = prices_of(self.table, prices, core)
 
     def decode(
         self, start: Patterns, first: Patterns, second: Patterns, seeds: Seeds, style: Int32, snapshot: Int32
@@ -241,7 +253,7 @@ class TwoWayCpu:
         )  # fmt: skip
 
         def part(scratch: Scratch, begin: int, end: int) -> None:
-            _decode(self.ground, self.needs, self.prices, scratch, children, safe, begin, end)
+            _decode(self.table, self.needs, self.prices, scratch, children, safe, begin, end)
 
         self._share(part, patterns.count)
         return patterns, safe
@@ -255,7 +267,7 @@ class TwoWayCpu:
         chosen = owned(seeds, np.uint64)
 
         def part(scratch: Scratch, begin: int, end: int) -> None:
-            _clean(self.ground, self.needs, scratch, cleaned.bits, chosen, begin, end)
+            _clean(self.table, self.needs, scratch, cleaned.bits, chosen, begin, end)
 
         self._share(part, cleaned.count)
         return cleaned
@@ -266,7 +278,7 @@ class TwoWayCpu:
         bits = self._bits(patterns)
 
         def part(scratch: Scratch, begin: int, end: int) -> None:
-            _safe(self.ground, self.needs, scratch, bits, safe, begin, end)
+            _safe(self.table, self.needs, scratch, bits, safe, begin, end)
 
         self._share(part, patterns.count)
         return safe
@@ -277,7 +289,7 @@ class TwoWayCpu:
         chosen, most = owned(seeds, np.uint64), owned(strength, np.int32)
 
         def part(scratch: Scratch, begin: int, end: int) -> None:
-            _destroy(self.ground, self.needs, scratch, left.bits, chosen, most, begin, end)
+            _destroy(self.table, self.needs, scratch, left.bits, chosen, most, begin, end)
 
         self._share(part, left.count)
         return left
@@ -285,17 +297,17 @@ class TwoWayCpu:
     def costs(self, patterns: Patterns) -> Int64:
         """The weights of the suppressed cells besides the forced ones, int64[P]."""
         costs = np.empty(patterns.count, np.int64)
-        _costs(self.ground, self._bits(patterns), costs)
+        _costs(self.table, self._bits(patterns), costs)
         return costs
 
     def _bits(self, patterns: Patterns) -> Bits:
-        if patterns.columns != self.ground.columns or patterns.rows != self.ground.rows:
+        if patterns.columns != self.table.columns or patterns.rows != self.table.rows:
             raise ValueError("patterns must have the rows and columns of the table")
         return owned(patterns.bits, np.uint64)
 
     def _own(self, patterns: Patterns) -> Patterns:
         """A copy that may be written to, forced cells set."""
-        return Patterns(self._bits(patterns) | self.ground.forced, self.ground.columns)
+        return Patterns(self._bits(patterns) | self.table.forced, self.table.columns)
 
     def _share(self, part: Callable[[Scratch, int, int], None], count: int) -> None:
         """Do the work of `count` patterns in parts, each with scratch that nobody else uses."""

@@ -22,7 +22,7 @@ from .cuda_kernels import KERNELS
 from .cuda_machine import Machine, this_machine
 from .layout import Bools, Int32, Int64, Patterns, owned, pack, unpack, words_for
 from .logic.exchange import Chosen
-from .logic.records import Children, Ground, Needs
+from .logic.records import Children, Needs, TableRecord
 from .logic.supports import LONGEST_SUPPORT, SUPPORTS
 from .logic.witnesses import LONGEST_FLOW
 from .logic.workers import (
@@ -73,9 +73,9 @@ class DevicePatterns(Patterns):
         return unpack(self.work.fetched(self))
 
 
-def shapes_of(ground: Ground, needs: Needs) -> list[tuple[tuple[int, ...], Any]]:
+def shapes_of(table: TableRecord, needs: Needs) -> list[tuple[tuple[int, ...], Any]]:
     """Shapes and types of one worker's part of `Room`."""
-    cells, nodes, asked = ground.rows * ground.columns, ground.rows + ground.columns, len(needs.cell)
+    cells, nodes, asked = table.rows * table.columns, table.rows + table.columns, len(needs.cell)
     words, listed = words_for(asked), max(cells, asked)
     return [
         ((NODES_32, nodes), np.int32),
@@ -109,7 +109,7 @@ class TwoWayCuda:
 
     def __init__(self, host: TwoWayCpu, crossing: Crossing, machine: Machine | None = None) -> None:
         self.host, self.crossing = host, crossing
-        self.ground, self.needs = host.ground, host.needs
+        self.table, self.needs = host.table, host.needs
         self.device: Machine | None = machine or this_machine()
         self._priced: tuple[Any, Int64, Words] | None = None
         self._nothing: Any = None
@@ -120,7 +120,7 @@ class TwoWayCuda:
 
     def _settle_in(self, device: Machine) -> None:
         """Bring the table to the device and plan the scratch."""
-        self._ground, self._needs = self._uploaded(device, self.ground), self._uploaded(device, self.needs)
+        self._ground, self._needs = self._uploaded(device, self.table), self._uploaded(device, self.needs)
         self._joins = device.ready(self._uploaded(device, self.crossing.joins))
         self._bring_prices(device)
         self._plan(device)
@@ -135,7 +135,7 @@ class TwoWayCuda:
 
     def _plan(self, device: Machine) -> None:
         """Scratch for as many workers as there is memory for."""
-        shapes = shapes_of(self.ground, self.needs)
+        shapes = shapes_of(self.table, self.needs)
         nodes = self.crossing.nodes
         each = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes) + 16 * nodes
         workers = max(1, min(MOST_WORKERS, device.free() // SHARE // each))
@@ -182,17 +182,17 @@ class TwoWayCuda:
 
     def _bits(self, device: Machine, patterns: Patterns) -> Any:
         """The bits of patterns on the device."""
-        if patterns.columns != self.ground.columns or patterns.rows != self.ground.rows:
+        if patterns.columns != self.table.columns or patterns.rows != self.table.rows:
             raise ValueError("patterns must have the rows and columns of the table")
         on_device = isinstance(patterns.bits, device.xp.ndarray)
         return patterns.bits if on_device else self._brought(device, patterns.bits, np.uint64)
 
     def _rows(self, device: Machine, count: int) -> Any:
         """Room for the bits of patterns."""
-        return self._empty(device, (count, *self.ground.forced.shape), np.uint64)
+        return self._empty(device, (count, *self.table.forced.shape), np.uint64)
 
     def _held(self, bits: Any) -> DevicePatterns:
-        return DevicePatterns(bits, self.ground.columns, self)
+        return DevicePatterns(bits, self.table.columns, self)
 
     def _attempt(self, on_device: Callable[[Machine], Answer]) -> Answer | None:
         """Do something on the device; None where that is left, now or earlier, because its memory is gone."""
@@ -216,7 +216,7 @@ class TwoWayCuda:
 
     def pack(self, suppressed: Bools) -> Patterns:
         """bool[P, n] as patterns on the device; forced cells are added."""
-        bits = pack(suppressed, self.ground.columns).bits | self.ground.forced
+        bits = pack(suppressed, self.table.columns).bits | self.table.forced
         there = self._attempt(lambda device: self._brought(device, bits, np.uint64))
         return self._held(bits if there is None else there)
 
@@ -230,7 +230,7 @@ class TwoWayCuda:
             return self._nothing[:count]
 
         there = self._attempt(forced)
-        return self._held(np.repeat(self.ground.forced[None], count, axis=0) if there is None else there)
+        return self._held(np.repeat(self.table.forced[None], count, axis=0) if there is None else there)
 
     def taken(self, patterns: Patterns, places: Int64) -> Patterns:
         """Some of the patterns, in that order; neighbours are not copied."""
@@ -334,7 +334,7 @@ class TwoWayCuda:
         if self._priced is None or self._priced[0] is not patterns.bits:
             bits, count = self._bits(device, patterns), patterns.count
             costs, digests = self._empty(device, (count,), np.int64), self._empty(device, (count,), np.uint64)
-            self._launch(device, "price", count, self._tables.ground, bits, costs, digests)
+            self._launch(device, "price", count, self._tables.table, bits, costs, digests)
             self._priced = (patterns.bits, self._fetched(costs), self._fetched(digests))
         return self._priced[1].copy(), self._priced[2].copy()
 

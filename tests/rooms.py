@@ -65,8 +65,8 @@ ROOMS = (
     ),
     _room(
         "cluster",
-        "islands of one table and many jobs, on processes of this machine or a Dask cluster",
-        "base table run files safety problem evolution kernels lp",
+        "islands of one table, its attackers, and many jobs, on processes of this machine or a Dask cluster",
+        "base table run files safety problem bounds evolution kernels lp",
     ),
     _room("microdata", "tabulation, local suppression, recoding", "base table run files safety kernels lp"),
     _room(

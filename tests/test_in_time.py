@@ -35,7 +35,7 @@ from gpuga.safety import boxes
 from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.proofs import cheap_proofs
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table import Table
 from gpuga.table.generate import smith3d
 from gpuga.table.groups import with_groups
@@ -287,13 +287,13 @@ def test_a_generation_that_the_end_of_the_time_catches_is_left_out() -> None:
 def test_boxes_are_given_until_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boxes, "BOXES_AT_ONCE", 1)
     table = some_tables()[1]
-    grid, tasks = boxes.box_grid(table), requirements_of(table, False)
+    grid, requirements = boxes.box_grid(table), requirements_of(table, False)
     assert grid is not None
     search = boxes.BoxSearch(grid, table.forced)
-    covered, witnesses = search.protect(tasks, Countdown(2).expired)
+    covered, witnesses = search.protect(requirements, Countdown(2).expired)
     assert not covered[2:].any()
     assert len(witnesses) == covered.sum()
-    assert search.protect(tasks)[0][2:].any()
+    assert search.protect(requirements)[0][2:].any()
 
 
 def test_rows_of_a_relaxation_are_collected_until_the_time_is_up() -> None:
@@ -338,13 +338,13 @@ def test_a_first_pattern_has_the_time_of_grace_as_well() -> None:
 def test_changes_for_groups_take_no_longer_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 
-    def find(self: JointChange, tasks: Tasks, suppressed: object, seconds: float = float("inf")) -> None:
+    def find(self: JointChange, requirements: Requirements, suppressed: object, seconds: float = float("inf")) -> None:
         asked.append(seconds)
 
     monkeypatch.setattr(JointChange, "find", find)
     table = some_tables()[2]
     cover = Cover(table, requirements_of(table, False), Context(clock=Looked()))
-    left = list(range(len(cover.tasks)))
+    left = list(range(len(cover.requirements)))
     cover._in_groups(left)
     cover._alone(0)
     assert asked

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gpuga import compiling
+from gpuga.bounds.cut import Separator
 from gpuga.bounds.incumbent import BY_CUTS, BY_LINES
 from gpuga.bounds.master import Master
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search, master_of, repair_of
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search, master_of, master_over, repair_of
+from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
+from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import TableProblem, problem_for
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound, Found
@@ -17,6 +22,9 @@ from gpuga.table.attacker_model import Asked, as_judged
 from gpuga.table.table import Table
 
 NOTHING = "nothing to protect"
+
+SeparatorOf = Callable[[GeneralProblem], Separator]
+"""Who finds the cuts of a general problem, of whatever size."""
 
 SHARE_OF_LINES = 0.2
 """The share of a limited time in which cuts of single lines bound a table that the attackers' programs bound better."""
@@ -45,42 +53,48 @@ def solve(problem: TableProblem, context: Context) -> Found:
 
 
 def lower_bound(
-    table: Table, context: Context | None = None, *, whole: str = "auto", level_zero: str = "exact"
+    table: Table,
+    context: Context | None = None,
+    *,
+    whole: str = "auto",
+    level_zero: str = "exact",
+    separator: SeparatorOf | None = None,
 ) -> Bound:
-    """What no safe pattern of a `table` can undercut, in units of `1/weight_scale`; exact, whatever the solver says.
-
-    Works until the bound stalls or the clock of `context` (`gpuga.context.Context`, which also says whether levels are
-    `strict`) has run out; any time gives a valid bound. `whole` and `level_zero` say what the attacker knows, as in
-    `gpuga.protect`. Against one who knows that values are whole, levels are whole too, and a bound for the linear
-    attacker stays true.
-    """
+    """See `gpuga.lower_bound`; `separator` finds the cuts of a general table, then of any size."""
     if context is None:
         compiling.say_first()
     context = context or Context()
     table, _ = as_judged(table, Asked(context.strict, whole=whole, level_zero=level_zero))
-    return bound(problem_for(table, context.strict, context.clock), context)
+    return bound(problem_for(table, context.strict, context.clock), context, separator)
 
 
-def bound(problem: TableProblem, context: Context) -> Bound:
+def bound(problem: TableProblem, context: Context, separator: SeparatorOf | None = None) -> Bound:
     """The same for a problem."""
     context.progress.stage("bound")
-    first = None
-    if isinstance(problem, TwoWayProblem):
-        if not len(problem.plain_levels.place):
-            return Bound(problem.base_cost, NOTHING, context.clock.spent())
-        try:
-            first = repair_of(problem, context).first(0, context.clock)
-        except OutOfTime:
-            return Bound(problem.base_cost, "what is suppressed beforehand", context.clock.spent())
-    roots = []
-    general = not isinstance(problem, TwoWayProblem)
-    if general and context.clock.seconds is not None and problem.weight.size <= MOST_CELLS_TO_PROVE:
+    if not isinstance(problem, TwoWayProblem):
+        return _general_bound(problem, context, separator)
+    if not len(problem.plain_levels.place):
+        return Bound(problem.base_cost, NOTHING, context.clock.spent())
+    try:
+        first = repair_of(problem, context).first(0, context.clock)
+    except OutOfTime:
+        return Bound(problem.base_cost, "what is suppressed beforehand", context.clock.spent())
+    root = tightened(master_of(problem, first), context.clock)
+    return Bound(problem.base_cost + root.bound, BY_CUTS, context.clock.spent(), root=root)
+
+
+def _general_bound(problem: GeneralProblem, context: Context, separator: SeparatorOf | None) -> Bound:
+    """The better one of what single lines prove and, of tables that are not too large, what attackers' programs do."""
+    clock, roots = context.clock, []
+    programs = problem.weight.size <= MOST_CELLS_TO_PROVE or separator is not None
+    if not programs or clock.seconds is not None:
         # the attackers' programs may leave no time to price their columns, without which they prove nothing
-        roots.append((BY_LINES, tightened(master_of(problem, quick=True), context.clock.part(SHARE_OF_LINES))))
-    quick = general and problem.weight.size > MOST_CELLS_TO_PROVE
-    roots.append((BY_LINES if quick else BY_CUTS, tightened(master_of(problem, first, quick), context.clock)))
+        part = clock.part(SHARE_OF_LINES) if programs else clock
+        roots.append((BY_LINES, tightened(master_of(problem, quick=True), part)))
+    if programs:
+        roots.append((BY_CUTS, tightened(master_over((separator or AttackerSeparator)(problem)), clock)))
     kind, root = max(roots, key=lambda one: one[1].bound)
-    return Bound(problem.base_cost + root.bound, kind, context.clock.spent(), root=root)
+    return Bound(problem.base_cost + root.bound, kind, clock.spent(), root=root)
 
 
 def tightened(master: Master, clock: Clock) -> Master:

@@ -53,7 +53,7 @@ def modular(table: Table, context: Context) -> Found:
     else:
         start = protected(table, MOST_STEPS, replace(context, clock=context.clock.part(SHARE)))
     cover = Cover(table, requirements_of(table, context.strict, context.clock), context, start)
-    order = np.argsort(-cover.tasks.need, kind="stable").tolist()
+    order = np.argsort(-cover.requirements.need, kind="stable").tolist()
     cover.presolve()
     small = len(table) <= MOST_CELLS_TO_PROVE
     if not small:  # programs find what is there already, and would take too long here
@@ -72,14 +72,14 @@ def _cheapest_part(cover: Cover, used: Mask, context: Context) -> Cover:
 
     Sub-tables know nothing of ways through several of them; boxes go such ways.
     """
-    table, boxed = cover.table, Cover(cover.table, cover.tasks, replace(cover.context, first=None))
-    boxed.by_boxes(range(len(cover.tasks)))
+    table, boxed = cover.table, Cover(cover.table, cover.requirements, replace(cover.context, first=None))
+    boxed.by_boxes(range(len(cover.requirements)))
     status = np.where(used | boxed.suppressed, table.status, Status.FROZEN).astype(np.uint8)
     start = replace(context, start=(cover.suppressed,))
     found = protected(replace(table, status=status), MOST_STEPS, start)
     if found is None or table.cost(found) >= table.cost(cover.suppressed):
         return cover
-    return Cover(table, cover.tasks, cover.context, found)
+    return Cover(table, cover.requirements, cover.context, found)
 
 
 def by_sub_tables(table: Table, crossing: Crossing, context: Context) -> Mask:

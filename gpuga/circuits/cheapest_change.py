@@ -17,7 +17,7 @@ from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.attacker import FARTHEST_WHOLE
 from gpuga.safety.basis import Solution
 from gpuga.safety.exact_lp import IntegerProgram
-from gpuga.safety.witness import Ground, hold, rationalise, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, rationalise, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -42,14 +42,14 @@ class CheapestChange:
         solver: Solver | None = None,
         *,
         within: Ints | None = None,
-        ground: Ground | None = None,
+        allowed: AllowedChanges | None = None,
     ) -> None:
         self.table = table
         movable = (table.up > 0) | (table.down > 0)
         self.cells = (np.flatnonzero(movable) if within is None else within[movable[within]]).astype(np.int32)
         self.column = np.full(len(table), -1, np.int32)
         self.column[self.cells] = np.arange(len(self.cells), dtype=np.int32)
-        self.ground = ground or Ground.of(table, table.suppressible)
+        self.allowed = allowed or AllowedChanges.of(table, table.suppressible)
         self.unit = max(1.0, float(max(x.max(initial=0) for x in vars(table.levels).values())) / 1e3)
         self.suppressed = suppressed.copy()
         self._rise, self._fall = self._room(table.up[self.cells]), self._room(table.down[self.cells])
@@ -60,8 +60,8 @@ class CheapestChange:
 
     def _open(self, solver: Solver) -> Session:
         """Columns are the rises of all movable cells, then their falls."""
-        ground = self.ground
-        start, line, coef = ground.cell_start, ground.cell_line, ground.cell_coef
+        allowed = self.allowed
+        start, line, coef = allowed.cell_start, allowed.cell_line, allowed.cell_coef
         counts = np.diff(start)[self.cells]
         before = np.concatenate([[0], np.cumsum(counts)])[:-1]
         entries = np.repeat(start[self.cells] - before, counts) + np.arange(int(counts.sum()))
@@ -138,7 +138,7 @@ class CheapestChange:
             return None
         amounts = np.rint(answer.x).astype(np.int64)
         witness = witness_of(self.cells, amounts[:count] - amounts[count:])
-        return witness if hold(self.ground, witness)[0] else None
+        return witness if hold(self.allowed, witness)[0] else None
 
     def _exactly(self, answer: Answer, fixed: int, need: int) -> Witnesses | None:
         """The vertex of the session's basis as a change of the table, None where it does not hold exactly."""
@@ -157,4 +157,4 @@ class CheapestChange:
             return None
         amounts, denominator = point
         witness = witness_of(self.cells, amounts[:count] - amounts[count:], denominator)
-        return witness if hold(self.ground, witness)[0] else None
+        return witness if hold(self.allowed, witness)[0] else None

@@ -1,4 +1,4 @@
-"""A pattern under construction that carries its own proof: one certified circuit per task.
+"""A pattern under construction that carries its own proof: one certified circuit per requirement.
 
 Works on any linear table. Circuits come from boxes where the table has dimensions and from the
 incremental attacker's LP everywhere; redundant cells go when everything that depended on them finds
@@ -25,8 +25,8 @@ from gpuga.problem.refusal import impossible
 from gpuga.problem.singletons import Singletons
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Ground, hold, reversal, witness_of
+from gpuga.safety.requirements import Requirements
+from gpuga.safety.witness import AllowedChanges, hold, reversal, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -52,10 +52,10 @@ MANY_PIECES = 16
 
 NEIGHBOURHOODS = ((3, 300, 1), (4, 1_000, 1), (4, 2_000, 1), (4, 2_000, 4), (6, 3_000, 16), (12, 8_000, 16))
 """The neighbourhoods that are tried, one after the other: cells per line, cells in all, and in how many pieces what a
-task needs may be divided (cells with room for a piece come in)."""
+requirement needs may be divided (cells with room for a piece come in)."""
 
 GROUP = 4
-"""Tasks in a group: larger ones move so many cells that their exact change is out of reach."""
+"""Requirements in a group: larger ones move so many cells that their exact change is out of reach."""
 
 LP_WORK = 1_000_000_000
 """Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
@@ -72,12 +72,14 @@ def proof_of(circuits: Iterable[Circuit]) -> Witnesses:
 
 
 class Cover:
-    """Which tasks are proven by which circuit, and the pattern that holds all of them."""
+    """Which requirements are proven by which circuit, and the pattern that holds all of them."""
 
-    def __init__(self, table: Table, tasks: Tasks, context: Context, suppressed: Mask | None = None) -> None:
-        self.table, self.tasks, self.context = table, tasks, context
+    def __init__(
+        self, table: Table, requirements: Requirements, context: Context, suppressed: Mask | None = None
+    ) -> None:
+        self.table, self.requirements, self.context = table, requirements, context
         self.suppressed = (table.forced if suppressed is None else suppressed | table.forced).copy()
-        self.circuit: list[Circuit | None] = [None] * len(tasks)
+        self.circuit: list[Circuit | None] = [None] * len(requirements)
         self.users: dict[int, set[int]] = {}
         grid = box_grid(table, self._leaving)
         self.boxes = None if grid is None else BoxSearch(grid, self.suppressed)
@@ -86,7 +88,7 @@ class Cover:
         self._failures = 0
 
     def open(self) -> list[int]:
-        """The tasks without a circuit."""
+        """The requirements without a circuit."""
         return [t for t, circuit in enumerate(self.circuit) if circuit is None]
 
     def proof(self) -> Witnesses:
@@ -95,23 +97,23 @@ class Cover:
 
     def presolve(self) -> None:
         """Give requirements the changes of forced cells that meet them, where there are many requirements."""
-        mutual = mutual_protection_of(self.table, self.tasks, self.context)
+        mutual = mutual_protection_of(self.table, self.requirements, self.context)
         tables = [mutual.tables.one(w) for w in range(len(mutual.tables))]
-        for task in np.flatnonzero(mutual.proven_by >= 0).tolist():
+        for requirement in np.flatnonzero(mutual.proven_by >= 0).tolist():
             # only forced cells move, so no secondary cell is used
-            self.circuit[task] = tables[int(mutual.proven_by[task])]
+            self.circuit[requirement] = tables[int(mutual.proven_by[requirement])]
 
     def by_boxes(self, order: Iterable[int]) -> None:
-        """Give the open tasks, in order, their cheapest boxes."""
+        """Give the open requirements, in order, their cheapest boxes."""
         if self.boxes is None:
             return
         order = np.array([t for t in order if self.circuit[t] is None], np.int64)
         for begin in range(0, len(order), BOXES_AT_ONCE):
             self._leave_in_time()
             part = order[begin : begin + BOXES_AT_ONCE]
-            covered, witnesses = self.boxes.protect(self.tasks.subset(part), self._leaving)
-            for w, task in enumerate(part[covered].tolist()):
-                self._assign(task, witnesses.one(w))
+            covered, witnesses = self.boxes.protect(self.requirements.subset(part), self._leaving)
+            for w, requirement in enumerate(part[covered].tolist()):
+                self._assign(requirement, witnesses.one(w))
                 self.suppressed[witnesses.one(w)[0]] = True
 
     def _leaving(self) -> bool:
@@ -123,22 +125,24 @@ class Cover:
             raise OutOfTime("time ran out before the pattern was complete; allow more with --seconds")
 
     def inside(self, order: Iterable[int]) -> None:
-        """Give the open tasks, in order, what the attacker's LP finds inside the pattern; nothing is suppressed."""
+        """Give the open requirements, in order, what the attacker's LP finds inside the pattern."""
         attacker = Attacker(self.table, self.suppressed, self.context.solver, self.context.clock.expired)
         left = [t for t in order if self.circuit[t] is None]
-        for proposed in attacker.proposals(self.tasks.subset(np.array(left, np.int64)), self.context.clock.left()):
+        for proposed in attacker.proposals(
+            self.requirements.subset(np.array(left, np.int64)), self.context.clock.left()
+        ):
             self._use(proposed, [t for t in left if self.circuit[t] is None])
-        for task in left:
+        for requirement in left:
             if self.context.clock.expired():
                 return
-            if self.circuit[task] is None and (witness := self._within(task, attacker)) is not None:
+            if self.circuit[requirement] is None and (witness := self._within(requirement, attacker)) is not None:
                 self._use(witness, [t for t in left if self.circuit[t] is None])
 
     def by_lp(self, order: Iterable[int]) -> None:
-        """Give the open tasks, in order, the cheapest change that an LP finds; each change is tried on all.
+        """Give the open requirements, in order, the cheapest change that an LP finds; each change is tried on all.
 
-        A small table is asked as a whole, task by task; a large one in the cells' neighbourhoods, then as a
-        whole for groups of tasks. When the time is up, boxes take over where there are any.
+        A small table is asked as a whole, one requirement at a time; a large one in the cells' neighbourhoods, then as
+        a whole for groups of requirements. When the time is up, boxes take over where there are any.
         """
         left = [t for t in order if self.circuit[t] is None]
         self.context.progress.stage("cheapest changes", len(left))
@@ -162,9 +166,9 @@ class Cover:
         short = 0
         for group in groups:
             for direction in (1, -1):
-                side = [t for t in group if self.circuit[t] is None and self.tasks.direction[t] == direction]
+                side = [t for t in group if self.circuit[t] is None and self.requirements.direction[t] == direction]
                 if side and not self.context.whole:
-                    asked = self.tasks.subset(np.array(side))
+                    asked = self.requirements.subset(np.array(side))
                     witness = self._joint.find(asked, self.suppressed, self.context.clock.left())
                     if witness is not None:
                         self._take(witness, side)
@@ -179,7 +183,7 @@ class Cover:
         left = [t for t in left if self.circuit[t] is None]
         if left and not self.context.clock.expired():
             everything = Attacker(self.table, self.table.suppressible, expired=self.context.clock.expired)
-            left = self._one_by_one(left, lambda task: self._within(task, everything))
+            left = self._one_by_one(left, lambda requirement: self._within(requirement, everything))
         return left
 
     def _in_haste(self, left: list[int]) -> None:
@@ -189,28 +193,30 @@ class Cover:
             raise OutOfTime("time ran out before the first safe pattern was found; allow more with --seconds")
 
     def _one_by_one(self, left: list[int], find: Callable[[int], Witnesses | None]) -> list[int]:
-        """Ask for one task after the other; returns those that stay open."""
+        """Ask for one requirement after the other; returns those that stay open."""
         missed: list[int] = []
         while left:
             if self.context.clock.expired():
                 return [t for t in [*missed, *left] if self.circuit[t] is None]
-            task = left.pop(0)
-            if (witness := find(task)) is None:
-                missed.append(task)
+            requirement = left.pop(0)
+            if (witness := find(requirement)) is None:
+                missed.append(requirement)
                 continue
-            left = self._take(witness, [task, *left])
-            if self.circuit[task] is None:
-                left.remove(task)
-                missed.append(task)
+            left = self._take(witness, [requirement, *left])
+            if self.circuit[requirement] is None:
+                left.remove(requirement)
+                missed.append(requirement)
         return [t for t in missed if self.circuit[t] is None]
 
     def _in_groups(self, left: list[int]) -> list[int]:
-        """Ask for groups of tasks at once; those that fall short go to the end of the queue, once."""
+        """Ask for groups of requirements at once; those that fall short go to the end of the queue, once."""
         again: set[int] = set()
         missed: list[int] = []
         while left and not self.context.clock.expired() and not self.context.whole:
             group = self._group(left, GROUP)
-            witness = self._joint.find(self.tasks.subset(np.array(group)), self.suppressed, self.context.clock.left())
+            witness = self._joint.find(
+                self.requirements.subset(np.array(group)), self.suppressed, self.context.clock.left()
+            )
             if witness is not None:
                 left = self._take(witness, left)
             short = [t for t in group if self.circuit[t] is None]
@@ -220,16 +226,16 @@ class Cover:
         return [t for t in dict.fromkeys([*missed, *left]) if self.circuit[t] is None]
 
     def _group(self, left: list[int], size: int) -> list[int]:
-        """The first tasks of different cells."""
+        """The first requirements of different cells."""
         group: dict[int, int] = {}
-        for task in left:
-            group.setdefault(int(self.tasks.cell[task]), task)
+        for requirement in left:
+            group.setdefault(int(self.requirements.cell[requirement]), requirement)
             if len(group) == size:
                 break
         return list(group.values())
 
     def _take(self, witness: Witnesses, left: list[int]) -> list[int]:
-        """Suppress what a change moves and give it to all tasks that it proves; returns the others."""
+        """Suppress what a change moves and give it to all requirements that it proves; returns the others."""
         self._suppress(witness.cell)
         self._use(witness, left)
         still = [t for t in left if self.circuit[t] is None]
@@ -237,17 +243,17 @@ class Cover:
         return still
 
     def by_witnesses(self, witnesses: Witnesses) -> None:
-        """Give the open tasks changes that are known to prove them, and suppress what these move, until time is up."""
+        """Give the open requirements changes that are known to prove them, and suppress what these move, in time."""
         of_cell: dict[int, list[int]] = {}
-        for task in self.open():
-            of_cell.setdefault(int(self.tasks.cell[task]), []).append(task)
+        for requirement in self.open():
+            of_cell.setdefault(int(self.requirements.cell[requirement]), []).append(requirement)
         for w in range(len(witnesses)):
             if self._leaving():
                 return
             one = witnesses.subset(np.array([w]))
-            asked = (task for cell in set(one.cell.tolist()) for task in of_cell.get(cell, ()))
-            left = sorted(task for task in asked if self.circuit[task] is None)
-            if left and self._proven(one, left, self._ground):
+            asked = (requirement for cell in set(one.cell.tolist()) for requirement in of_cell.get(cell, ()))
+            left = sorted(requirement for requirement in asked if self.circuit[requirement] is None)
+            if left and self._proven(one, left, self._allowed):
                 self._take(one, left)
 
     def clean_up(self, indispensable: Callable[[Mask], Mask] | None = None) -> int:
@@ -272,25 +278,25 @@ class Cover:
     def _clean_up_by_tableau(self, asked: Mask) -> int:
         """Publish those of the cells `asked` about that a tableau in floats calls redundant.
 
-        What depended on them finds another circuit, exactly. A task that finds none gets its old circuit back, with all
-        of its cells.
+        What depended on them finds another circuit, exactly. A requirement that finds none gets its old circuit back,
+        with all of its cells.
         """
         known = [np.zeros(0, np.int32) if circuit is None else circuit[0] for circuit in self.circuit]
-        redundancy = Redundancy(self.table, self.suppressed, self.tasks, known)
+        redundancy = Redundancy(self.table, self.suppressed, self.requirements, known)
         gone = redundancy.found(asked, self.context.clock.part(DECIDING).expired)
         self._hide(gone, False)
-        lost = {task: circuit for task, circuit in enumerate(self.circuit) if circuit is not None}
-        lost = {task: circuit for task, circuit in lost.items() if not self.suppressed[circuit[0]].all()}
-        for task in lost:
-            self._assign(task, None)
-        ground = Ground.of(self.table, self.suppressed)
-        for change in redundancy.changes(task for task in lost if self.circuit[task] is None):
-            if hold(ground, change)[0]:
-                self._use(change, [task for task in lost if self.circuit[task] is None], ground)
+        lost = {requirement: circuit for requirement, circuit in enumerate(self.circuit) if circuit is not None}
+        lost = {requirement: circuit for requirement, circuit in lost.items() if not self.suppressed[circuit[0]].all()}
+        for requirement in lost:
+            self._assign(requirement, None)
+        allowed = AllowedChanges.of(self.table, self.suppressed)
+        for change in redundancy.changes(requirement for requirement in lost if self.circuit[requirement] is None):
+            if hold(allowed, change)[0]:
+                self._use(change, [requirement for requirement in lost if self.circuit[requirement] is None], allowed)
         self.inside(lost)
-        for task in [task for task in lost if self.circuit[task] is None]:
-            self._hide(np.asarray(lost[task][0], np.int64), True)
-            self._assign(task, lost[task])
+        for requirement in [requirement for requirement in lost if self.circuit[requirement] is None]:
+            self._hide(np.asarray(lost[requirement][0], np.int64), True)
+            self._assign(requirement, lost[requirement])
         return int((~self.suppressed[gone]).sum())
 
     def _hide(self, cells: Ints, hidden: bool) -> None:
@@ -305,7 +311,7 @@ class Cover:
         secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
         order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")].tolist()
         self.context.progress.stage("clean-up", len(order))
-        singletons = Singletons(self.table, self.suppressed, self.tasks.cell)
+        singletons = Singletons(self.table, self.suppressed, self.requirements.cell)
         published, asked = 0, self.suppressed if indispensable is None else ~indispensable(self.suppressed)
         for cell in order:
             if self.context.clock.expired() or (attacker is not None and attacker.solves >= questions):
@@ -319,9 +325,9 @@ class Cover:
         return published
 
     def _publish(self, cells: Ints, attacker: Attacker | None) -> bool:
-        """Publish cells if every task that uses any of them finds another circuit."""
+        """Publish cells if every requirement that uses any of them finds another circuit."""
         using = set().union(*(self.users.get(cell, ()) for cell in cells.tolist()))
-        dependants = sorted(using, key=lambda task: (-self._failed.get(task, 0), task))
+        dependants = sorted(using, key=lambda requirement: (-self._failed.get(requirement, 0), requirement))
         self._hide(cells, False)
         if attacker is not None:
             attacker.publish(cells)
@@ -331,8 +337,8 @@ class Cover:
             if attacker is not None:
                 attacker.hide(cells)
             return False
-        for task, circuit in found.items():
-            self._assign(task, circuit)
+        for requirement, circuit in found.items():
+            self._assign(requirement, circuit)
         return True
 
     def _by_boxes_inside(self, dependants: list[int]) -> dict[int, Circuit] | None:
@@ -340,11 +346,11 @@ class Cover:
         assert self.boxes is not None, "the caller has looked"
         found: dict[int, Circuit] = {}
         for part in (dependants[:1], dependants[1:]):
-            covered, witnesses = self.boxes.certify(self.tasks.subset(np.array(part, np.int64)))
+            covered, witnesses = self.boxes.certify(self.requirements.subset(np.array(part, np.int64)))
             if not covered.all():
                 self._note_failure(part[int(np.argmin(covered))])
                 return None
-            found |= {task: witnesses.one(w) for w, task in enumerate(part)}
+            found |= {requirement: witnesses.one(w) for w, requirement in enumerate(part)}
         return found
 
     def _by_attacker(self, dependants: list[int], attacker: Attacker) -> dict[int, Circuit] | None:
@@ -352,27 +358,27 @@ class Cover:
         found: dict[int, Circuit] = {}
         if self.boxes is not None and dependants:
             which = np.array(dependants)
-            covered, witnesses = self.boxes.certify(self.tasks.subset(which))
-            found = {task: witnesses.one(w) for w, task in enumerate(which[covered].tolist())}
-        for task in dependants:
-            if task in found:
+            covered, witnesses = self.boxes.certify(self.requirements.subset(which))
+            found = {requirement: witnesses.one(w) for w, requirement in enumerate(which[covered].tolist())}
+        for requirement in dependants:
+            if requirement in found:
                 continue
-            witness = self._within(task, attacker)
+            witness = self._within(requirement, attacker)
             if witness is None:
-                self._note_failure(task)
+                self._note_failure(requirement)
                 return None
-            found |= self._proven(witness, [t for t in dependants if t not in found], attacker.ground)
+            found |= self._proven(witness, [t for t in dependants if t not in found], attacker.allowed)
         return found
 
-    def _note_failure(self, task: int) -> None:
+    def _note_failure(self, requirement: int) -> None:
         """What failed last is asked first the next time: it fails again most often."""
         self._failures += 1
-        self._failed[task] = self._failures
+        self._failed[requirement] = self._failures
 
-    def _within(self, task: int, attacker: Attacker) -> Witnesses | None:
-        """A witness of a task inside the attacker's pattern, or None."""
-        need = int(self.tasks.need[task])
-        cell, direction = int(self.tasks.cell[task]), int(self.tasks.direction[task])
+    def _within(self, requirement: int, attacker: Attacker) -> Witnesses | None:
+        """A witness of a requirement inside the attacker's pattern, or None."""
+        need = int(self.requirements.need[requirement])
+        cell, direction = int(self.requirements.cell[requirement]), int(self.requirements.direction[requirement])
         left = self.context.clock.left()
         reach = attacker.reach(cell, direction, need, left, or_nothing=True, witness_only=True)
         if reach.attained >= need and not self._counts(reach.witness):
@@ -383,8 +389,8 @@ class Cover:
         """Whether a witness proves anything to this attacker: to one who knows whole numbers, only a whole one."""
         return witness is not None and not (self.context.whole and int(witness.denominator[0]) != 1)
 
-    def _nearby(self, task: int) -> Witnesses | None:
-        """The cheapest change in the neighbourhood of a task's cell, in wider ones where there is none.
+    def _nearby(self, requirement: int) -> Witnesses | None:
+        """The cheapest change in the neighbourhood of a requirement's cell, in wider ones where there is none.
 
         One that carries the need in one piece may do so over totals, which are dear: the cheaper of it and of what a
         neighbourhood for many pieces offers is taken.
@@ -393,7 +399,7 @@ class Cover:
         for hood in NEIGHBOURHOODS:
             if self.context.clock.expired():
                 break
-            if (found and hood[2] < MANY_PIECES) or (witness := self._in_hood(task, hood)) is None:
+            if (found and hood[2] < MANY_PIECES) or (witness := self._in_hood(requirement, hood)) is None:
                 continue
             price = int(self.table.weight[witness.cell[~self.suppressed[witness.cell]]].sum())
             found.append((price, witness))
@@ -401,52 +407,56 @@ class Cover:
                 break
         return min(found, key=lambda one: one[0])[1] if found else None
 
-    def _in_hood(self, task: int, hood: tuple[int, int, int]) -> Witnesses | None:
+    def _in_hood(self, requirement: int, hood: tuple[int, int, int]) -> Witnesses | None:
         """The cheapest change in a neighbourhood: cells per line, cells in all, pieces of the need."""
         per_line, most, pieces = hood
-        cell, _, need = self._question(task)
+        cell, _, need = self._question(requirement)
         near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
-        change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, ground=self._ground)
-        return self._find(change, task)
+        change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, allowed=self._allowed)
+        return self._find(change, requirement)
 
-    def _find(self, change: CheapestChange, task: int) -> Witnesses | None:
-        """The cheapest change that a program names for a task, in whole numbers where the attacker knows of those."""
-        witness = change.find(*self._question(task), self.context.clock.left())
+    def _find(self, change: CheapestChange, requirement: int) -> Witnesses | None:
+        """The cheapest change by a program for a requirement, in whole numbers where the attacker knows of those."""
+        witness = change.find(*self._question(requirement), self.context.clock.left())
         if witness is None or self._counts(witness):
             return witness
-        return change.find_whole(*self._question(task), self.context.clock.left())
+        return change.find_whole(*self._question(requirement), self.context.clock.left())
 
-    def _alone(self, task: int) -> Witnesses | None:
-        """The cheapest change of the whole table for one task."""
+    def _alone(self, requirement: int) -> Witnesses | None:
+        """The cheapest change of the whole table for one requirement."""
         clock = self.context.clock
-        witness = self._joint.find(self.tasks.subset(np.array([task])), self.suppressed, clock.left())
+        witness = self._joint.find(self.requirements.subset(np.array([requirement])), self.suppressed, clock.left())
         return witness if self._counts(witness) else None
 
-    def _cheapest(self, task: int) -> Witnesses | None:
-        """The cheapest change that proves a task, from one model of the whole table."""
+    def _cheapest(self, requirement: int) -> Witnesses | None:
+        """The cheapest change that proves a requirement, from one model of the whole table."""
         if self._change is None:
-            self._change = CheapestChange(self.table, self.suppressed, self.context.solver, ground=self._ground)
-        witness = self._find(self._change, task)
+            self._change = CheapestChange(self.table, self.suppressed, self.context.solver, allowed=self._allowed)
+        witness = self._find(self._change, requirement)
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be
             expired = self.context.clock.expired
-            witness = self._within(task, Attacker(self.table, self.table.suppressible, expired=expired))
+            witness = self._within(requirement, Attacker(self.table, self.table.suppressible, expired=expired))
         return witness
 
-    def _question(self, task: int) -> tuple[int, int, int]:
-        return int(self.tasks.cell[task]), int(self.tasks.direction[task]), int(self.tasks.need[task])
+    def _question(self, requirement: int) -> tuple[int, int, int]:
+        return (
+            int(self.requirements.cell[requirement]),
+            int(self.requirements.direction[requirement]),
+            int(self.requirements.need[requirement]),
+        )
 
     @cached_property
     def _joint(self) -> JointChange:
-        return JointChange(self.table, self._ground, self.context.solver)
+        return JointChange(self.table, self._allowed, self.context.solver)
 
     @cached_property
     def _near(self) -> Neighbourhoods:
         return Neighbourhoods(self.table)
 
     @cached_property
-    def _ground(self) -> Ground:
-        return Ground.of(self.table, self.table.suppressible)
+    def _allowed(self) -> AllowedChanges:
+        return AllowedChanges.of(self.table, self.table.suppressible)
 
     def _suppress(self, cells: NDArray[np.int32]) -> None:
         new = cells[~self.suppressed[cells]]
@@ -456,47 +466,49 @@ class Cover:
         if self._change is not None:
             self._change.suppress(new)
 
-    def _use(self, witness: Witnesses, tasks: list[int], ground: Ground | None = None) -> None:
-        for task, circuit in self._proven(witness, tasks, ground or self._ground).items():
-            self._assign(task, circuit)
+    def _use(self, witness: Witnesses, requirements: list[int], allowed: AllowedChanges | None = None) -> None:
+        for requirement, circuit in self._proven(witness, requirements, allowed or self._allowed).items():
+            self._assign(requirement, circuit)
 
-    def _proven(self, witness: Witnesses, tasks: list[int], ground: Ground) -> dict[int, Circuit]:
-        """The tasks that a witness, or its reverse as far as it goes, proves."""
+    def _proven(self, witness: Witnesses, requirements: list[int], allowed: AllowedChanges) -> dict[int, Circuit]:
+        """The requirements that a witness, or its reverse as far as it goes, proves."""
         cells, amounts, denominator = witness.one(0)
         amount_of = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
-        back = reversal(ground, witness, 0)
+        back = reversal(allowed, witness, 0)
         if self.context.whole:
             back = Fraction(int(back))
         reverse: Circuit | None = None
         proven: dict[int, Circuit] = {}
-        for task in tasks:
-            amount = amount_of.get(int(self.tasks.cell[task]), 0) * int(self.tasks.direction[task])
-            need = int(self.tasks.need[task])
+        for requirement in requirements:
+            amount = amount_of.get(int(self.requirements.cell[requirement]), 0) * int(
+                self.requirements.direction[requirement]
+            )
+            need = int(self.requirements.need[requirement])
             if amount >= need * denominator:
-                proven[task] = (cells, amounts, denominator)
+                proven[requirement] = (cells, amounts, denominator)
             elif amount < 0 and -amount * back >= need * denominator:
                 # the reverse scaled down to what it may be: times back, over the same denominator
                 if reverse is None and (scaled := _scaled(witness, -back)) is not None:
                     reverse = scaled
                 if reverse is not None:
-                    proven[task] = reverse
+                    proven[requirement] = reverse
         return proven
 
-    def _assign(self, task: int, circuit: Circuit | None) -> None:
-        """Store a task's circuit, or that it has none; who uses which secondary cell is kept for the clean-up."""
-        old = self.circuit[task]
+    def _assign(self, requirement: int, circuit: Circuit | None) -> None:
+        """Store a requirement's circuit, or that it has none; clean-up asks who uses which secondary cell."""
+        old = self.circuit[requirement]
         if old is not None:
             for cell in old[0].tolist():
-                self.users.get(cell, set()).discard(task)
-        self.circuit[task] = circuit
+                self.users.get(cell, set()).discard(requirement)
+        self.circuit[requirement] = circuit
         forced = self.table.forced
         for cell in [] if circuit is None else circuit[0].tolist():
             if not forced[cell]:
-                self.users.setdefault(cell, set()).add(task)
+                self.users.setdefault(cell, set()).add(requirement)
 
-    def _refuse(self, tasks: list[int]) -> None:
+    def _refuse(self, requirements: list[int]) -> None:
         """Say which cells cannot be protected, after asking with everything hidden that may be."""
-        cells = sorted({int(self.tasks.cell[t]) for t in tasks})
+        cells = sorted({int(self.requirements.cell[t]) for t in requirements})
         raise impossible(self.table, cells)
 
 

@@ -14,7 +14,7 @@ from gpuga.compiled import compiled
 from gpuga.context import Clock
 from gpuga.errors import GpugaError, OutOfTime
 from gpuga.problem.path_costs import PathCosts
-from gpuga.problem.two_way import Requirements, TwoWayProblem
+from gpuga.problem.two_way import FlowLevels, TwoWayProblem
 from gpuga.safety.network import SECONDARY, PatternNetwork, clear, kind_of
 from gpuga.table.table import Ints, Mask
 
@@ -58,7 +58,7 @@ def publish_redundant(
 
 
 @compiled
-def _publish(network: PatternNetwork, levels: Requirements, lists: WitnessLists, order: Ints, room: Ints) -> int:
+def _publish(network: PatternNetwork, levels: FlowLevels, lists: WitnessLists, order: Ints, room: Ints) -> int:
     published = 0
     for place in order:
         if kind_of(network, place) == SECONDARY and try_to_publish(network, levels, lists, place, room):
@@ -100,7 +100,7 @@ def by_paths(
 @compiled
 def _protect(
     network: PatternNetwork,
-    levels: Requirements,
+    levels: FlowLevels,
     lists: WitnessLists,
     costs: PathCosts,
     policy: PathPolicy,

@@ -1,6 +1,6 @@
 """Which suppressed cells of a pattern are redundant, by a tableau in floats: what it says is confirmed exactly later.
 
-Cells are asked about by falling weight. One is redundant if every task whose change moves it has another change.
+Cells are asked about by falling weight. One is redundant if every requirement whose change moves it has another change.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gpuga.circuits.tableau import CLOSE, Floats, Positions, Tableau, fix, reaches, tableau_of
 from gpuga.compiled import bare, compiled
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import rationalise, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
@@ -29,10 +29,10 @@ MOST_WORK = 20_000_000_000
 
 
 class Questions(NamedTuple):
-    """The tasks as columns of a tableau, and which columns their changes move: `uses` bool[T, n].
+    """The requirements as columns of a tableau, and which columns their changes move: `uses` bool[T, n].
 
-    `failed` int64[T] says at which of the `failures` a task had no other change: the last are asked first. `changed`
-    bool[T, n] are the changes of the trial that goes on, `waiting` int64[T] its tasks.
+    `failed` int64[T] says at which of the `failures` a requirement had no other change: the last are asked first.
+    `changed` bool[T, n] are the changes of the trial that goes on, `waiting` int64[T] its requirements.
     """
 
     column: Positions
@@ -46,26 +46,28 @@ class Questions(NamedTuple):
 
 
 class Redundancy:
-    """The redundant cells of one pattern whose tasks have changes already."""
+    """The redundant cells of one pattern whose requirements have changes already."""
 
-    def __init__(self, table: Table, suppressed: Mask, tasks: Tasks, moved: Sequence[NDArray[np.int32]]) -> None:
-        self.table, self.tasks = table, tasks
+    def __init__(
+        self, table: Table, suppressed: Mask, requirements: Requirements, moved: Sequence[NDArray[np.int32]]
+    ) -> None:
+        self.table, self.requirements = table, requirements
         self.cells = np.flatnonzero(suppressed).astype(np.int32)
         column = np.cumsum(suppressed) - 1
         self.tableau = tableau_of(table, suppressed)
         self._copy = _copied(self.tableau)
-        uses = np.zeros((len(tasks), len(self.cells)), bool)
-        for task, cells in enumerate(moved):
-            uses[task, column[cells]] = True
+        uses = np.zeros((len(requirements), len(self.cells)), bool)
+        for requirement, cells in enumerate(moved):
+            uses[requirement, column[cells]] = True
         self._questions = Questions(
-            column=column[tasks.cell].astype(np.int64),
-            sign=tasks.direction.astype(np.float64),
-            need=tasks.need.astype(np.float64),
+            column=column[requirements.cell].astype(np.int64),
+            sign=requirements.direction.astype(np.float64),
+            need=requirements.need.astype(np.float64),
             uses=uses,
             changed=np.zeros_like(uses),
-            failed=np.zeros(len(tasks), np.int64),
+            failed=np.zeros(len(requirements), np.int64),
             failures=np.zeros(1, np.int64),
-            waiting=np.zeros(len(tasks), np.int64),
+            waiting=np.zeros(len(requirements), np.int64),
         )
 
     def found(self, asked: Mask, expired: Callable[[], bool]) -> Ints:
@@ -78,11 +80,13 @@ class Redundancy:
             _try(self.tableau, self._copy, self._questions, order[begin : begin + CELLS_AT_ONCE], gone)
         return self.cells[gone].astype(np.int64)
 
-    def changes(self, tasks: Iterable[int]) -> Iterator[Witnesses]:
-        """Changes that may prove these tasks without the redundant cells, read from floats: a proposal for each."""
+    def changes(self, requirements: Iterable[int]) -> Iterator[Witnesses]:
+        """Changes that may prove these requirements without the redundant cells, read from floats: one for each."""
         question = self._questions
-        for task in tasks:
-            if _one(self.tableau, int(question.column[task]), question.sign[task], question.need[task]):
+        for requirement in requirements:
+            if _one(
+                self.tableau, int(question.column[requirement]), question.sign[requirement], question.need[requirement]
+            ):
                 amounts = rationalise(self.tableau.moved)
                 if amounts is not None:
                     yield witness_of(self.cells, *amounts)
@@ -99,7 +103,7 @@ def _one(tableau: Tableau, column: int, sign: float, need: float) -> bool:
 
 @compiled
 def _try(tableau: Tableau, copy: Tableau, questions: Questions, columns: Positions, gone: Mask) -> None:
-    """Fix these columns one after the other where every task that uses one has another change."""
+    """Fix these columns one after the other where every requirement that uses one has another change."""
     for column in columns:
         if tableau.live[1] - copy.live[1] > FRESH:
             _take_copy(tableau, copy)
@@ -133,45 +137,47 @@ def _take_copy(tableau: Tableau, copy: Tableau) -> None:
 
 @bare
 def _all_change(tableau: Tableau, questions: Questions, column: int) -> bool:
-    """Whether every task that uses a column has a change without it; then these are its changes from now on."""
+    """Whether every requirement that uses a column has a change without it; then these are its changes from now on."""
     size = _gather(questions, column)
     for x in range(size):
-        task = questions.waiting[x]
-        if questions.changed[task, column]:
+        requirement = questions.waiting[x]
+        if questions.changed[requirement, column]:
             continue
-        if not reaches(tableau, questions.column[task], questions.sign[task], questions.need[task]):
+        if not reaches(
+            tableau, questions.column[requirement], questions.sign[requirement], questions.need[requirement]
+        ):
             questions.failures[0] += 1
-            questions.failed[task] = questions.failures[0]
+            questions.failed[requirement] = questions.failures[0]
             return False
         _share(tableau, questions, column, x, size)
     for x in range(size):
-        task = questions.waiting[x]
+        requirement = questions.waiting[x]
         for k in range(questions.uses.shape[1]):
-            questions.uses[task, k] = questions.changed[task, k]
-        questions.uses[task, column] = False
+            questions.uses[requirement, k] = questions.changed[requirement, k]
+        questions.uses[requirement, column] = False
     return True
 
 
 @bare
 def _gather(questions: Questions, column: int) -> int:
-    """The tasks that use a column into `waiting`, those that failed last first; returns how many."""
+    """The requirements that use a column into `waiting`, those that failed last first; returns how many."""
     size = 0
-    for task in range(questions.column.shape[0]):
-        if questions.uses[task, column]:
-            # a mark in the column itself, which no change moves any more, says that a task has its new change
-            questions.changed[task, column] = False
+    for requirement in range(questions.column.shape[0]):
+        if questions.uses[requirement, column]:
+            # a mark in the column itself, which no change moves any more, says that a requirement has its new change
+            questions.changed[requirement, column] = False
             x = size
-            while x > 0 and questions.failed[questions.waiting[x - 1]] < questions.failed[task]:
+            while x > 0 and questions.failed[questions.waiting[x - 1]] < questions.failed[requirement]:
                 questions.waiting[x] = questions.waiting[x - 1]
                 x -= 1
-            questions.waiting[x] = task
+            questions.waiting[x] = requirement
             size += 1
     return size
 
 
 @bare
 def _share(tableau: Tableau, questions: Questions, column: int, begin: int, size: int) -> None:
-    """Give the change that was found to all waiting tasks that it proves, or its reverse as far as that may go."""
+    """Give the change that was found to all waiting requirements that it, or its reverse, proves."""
     moved, least = tableau.moved, CLOSE * questions.need[questions.waiting[begin]]
     back = np.inf
     for k in range(moved.shape[0]):
@@ -180,9 +186,12 @@ def _share(tableau: Tableau, questions: Questions, column: int, begin: int, size
         elif moved[k] < -least:
             back = min(back, -tableau.high[k] / moved[k])
     for x in range(begin, size):
-        task = questions.waiting[x]
-        amount, need = moved[questions.column[task]] * questions.sign[task], questions.need[task] * (1.0 - CLOSE)
-        if not questions.changed[task, column] and (amount >= need or (amount < 0 and -amount * back >= need)):
+        requirement = questions.waiting[x]
+        amount, need = (
+            moved[questions.column[requirement]] * questions.sign[requirement],
+            questions.need[requirement] * (1.0 - CLOSE),
+        )
+        if not questions.changed[requirement, column] and (amount >= need or (amount < 0 and -amount * back >= need)):
             for k in range(moved.shape[0]):
-                questions.changed[task, k] = abs(moved[k]) > least
-            questions.changed[task, column] = True
+                questions.changed[requirement, k] = abs(moved[k]) > least
+            questions.changed[requirement, column] = True

@@ -101,12 +101,16 @@ def _reduced(matrix: Floats) -> Positions:
                 next_row = i
         if next_row < 0:
             return basic_of
-        largest = np.abs(matrix[next_row]).max()
-        best = -1
+        # loops: expressions of whole arrays take seconds to compile
+        largest, best = 0.0, -1
+        for j in range(columns):
+            largest = max(largest, abs(matrix[next_row, j]))
         for j in range(columns):
             if abs(matrix[next_row, j]) >= 0.5 * largest and (best < 0 or in_column[j] < in_column[best]):
                 best = j
-        matrix[next_row] /= matrix[next_row, best]
+        pivot = matrix[next_row, best]
+        for j in range(columns):
+            matrix[next_row, j] /= pivot
         for i in range(rows):
             if i != next_row and matrix[i, best] != 0.0:
                 _subtract(matrix, i, next_row, best, in_row, in_column)

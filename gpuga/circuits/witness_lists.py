@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuga.compiled import bare, compiled
-from gpuga.problem.two_way import Requirements
+from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import SECONDARY, Bytes, Nodes, PatternNetwork, add, clear, drop, flow_at, kind_of, meets
 from gpuga.table.table import Ints
 
@@ -120,7 +120,7 @@ def depending(lists: WitnessLists, place: int, out: Ints) -> int:
 
 
 @bare
-def show(network: PatternNetwork, levels: Requirements, lists: WitnessLists, q: int) -> bool:
+def show(network: PatternNetwork, levels: FlowLevels, lists: WitnessLists, q: int) -> bool:
     """Whether the pattern meets level q; if so, remember what it depends on."""
     if meets(network, levels.place[q], levels.forward[q], levels.need[q]):
         remember(lists, network, q)
@@ -130,7 +130,7 @@ def show(network: PatternNetwork, levels: Requirements, lists: WitnessLists, q: 
 
 
 @compiled
-def show_all(network: PatternNetwork, levels: Requirements, lists: WitnessLists) -> int:
+def show_all(network: PatternNetwork, levels: FlowLevels, lists: WitnessLists) -> int:
     """How many levels the pattern does not meet; what the others depend on is remembered."""
     failed = 0
     for q in range(len(levels.place)):
@@ -141,7 +141,7 @@ def show_all(network: PatternNetwork, levels: Requirements, lists: WitnessLists)
 
 
 @bare
-def try_to_publish(network: PatternNetwork, levels: Requirements, lists: WitnessLists, place: int, room: Ints) -> bool:
+def try_to_publish(network: PatternNetwork, levels: FlowLevels, lists: WitnessLists, place: int, room: Ints) -> bool:
     """Publish a secondary place if every level that depends on it is still met; `room` int64[2 L].
 
     Requirements led round the place keep their new flows even where it has to stay: those flows do not use it.

@@ -17,7 +17,9 @@ from gpuga.cli.options import (
     read_options,
     seconds_option,
     table_options,
+    worker_options,
 )
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from gpuga import Audit
@@ -28,22 +30,13 @@ if TYPE_CHECKING:
     from gpuga.table.witnesses import Witnesses
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.argument("pattern", type=click.Path())
 @seconds_option
 @attacker_options
 @protect_secondary_option
-@click.option(
-    "--workers",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of processes that solve the attacker's programs of a large table, at most one per processor.  "
-    "[default: this process]",
-)
-@click.option(
-    "--cluster", metavar="ADDRESS|FILE|local", help="Dask cluster whose workers solve the attacker's programs."
-)
+@worker_options
 @click.option("--show", is_flag=True, help="Print the interval that an attacker can compute for each suppressed cell.")
 @json_option
 @progress_option
@@ -79,7 +72,7 @@ def audit(
         return audit_linked(reading["table"], pattern, asked, clock, Written(pattern, json_path, quiet))
     check_places(files_read(reading) | {"PATTERN": pattern}, {"--json": json_path})
     shown = show or json_path is not None
-    source, _, verdict = judged(reading, pattern, clock, asked, intervals=shown, quiet=quiet, helpers=Helpers(**where))
+    source, _, verdict = judged(reading, pattern, clock, asked, intervals=shown, quiet=quiet, where=where)
     if json_path:
         write_json(json_path, audit_content(verdict))
     if not quiet:
@@ -96,16 +89,6 @@ class Judged(NamedTuple):
     verdict: Audit
 
 
-class Helpers(NamedTuple):
-    """Who else solves the attacker's programs: so many processes of this machine, or the workers of a cluster."""
-
-    workers: int | None = None
-    cluster: str | None = None
-
-
-NOBODY = Helpers()
-
-
 def judged(
     reading: dict[str, Any],
     pattern: str,
@@ -115,7 +98,7 @@ def judged(
     intervals: bool,
     quiet: bool,
     proofs: bool = False,
-    helpers: Helpers = NOBODY,
+    where: dict[str, Any] | None = None,
 ) -> Judged:
     """Read a table and a pattern, and audit it."""
     import gpuga
@@ -127,7 +110,7 @@ def judged(
     suppressed = read_pattern(source, pattern)
     with progress_on_terminal(quiet, clock) as progress:
         context = Context(clock=clock, progress=progress)
-        proof = _proposed(source, suppressed, asked, helpers, context)
+        proof = _proposed(source, suppressed, asked, where or {}, context)
         verdict = gpuga.audit(
             source.table,
             suppressed,
@@ -141,16 +124,16 @@ def judged(
 
 
 def _proposed(
-    source: Source, suppressed: Mask, asked: SafetyOptions, helpers: Helpers, context: Context
+    source: Source, suppressed: Mask, asked: SafetyOptions, where: dict[str, Any], context: Context
 ) -> Witnesses | None:
     """What workers found, where some are asked for; the audit checks it before it counts."""
-    if helpers.workers is None and helpers.cluster is None:
+    if all(given is None for given in where.values()):
         return None
     from gpuga.cluster.attackers import proposed_witnesses
     from gpuga.cluster.workers import cores, find_workers
 
     source.table.check_pattern(suppressed)
-    with notes_on_stderr(), find_workers(helpers.cluster, helpers.workers or cores()) as workers:
+    with notes_on_stderr(), find_workers(where["cluster"], where["workers"] or cores()) as workers:
         return proposed_witnesses(source.table, suppressed, asked, workers, context)
 
 

@@ -18,6 +18,7 @@ from gpuga.cli.options import (
     table_options,
     time_limit,
 )
+from gpuga.cli.sections import Sectioned
 from gpuga.methods import COMPARED, method_names
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from gpuga.table.attacker_model import AttackerOptions
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.option("--methods", default=",".join(COMPARED), show_default=True, metavar="A,B,C", help="Methods to compare.")
 @time_limit("Time limit for each method")

@@ -15,6 +15,7 @@ from gpuga.cli.options import (
     seconds_option,
     table_options,
 )
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from gpuga.context import Clock
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from gpuga.table.attacker_model import AttackerOptions, SafetyOptions
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.argument("pattern", type=click.Path())
 @click.option(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuga.cli.question import Question, question_options
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from gpuga.report.names import Names
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @question_options
 def expose(**asked: Any) -> None:
     """List the sensitive cells of TABLE that are exposed if no other cell is suppressed.

@@ -281,6 +281,25 @@ progress_option = click.option(
     help="Print progress in plain lines every few seconds where there is no terminal, such as in a log.",
 )
 
+_WORKERS = (
+    click.option(
+        "--workers",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Number of processes that solve the attacker's programs of a large table, at most one per processor.  "
+        "[default: this process]",
+    ),
+    click.option(
+        "--cluster", metavar="ADDRESS|FILE|local", help="Dask cluster whose workers solve the attacker's programs."
+    ),
+)
+
+
+def worker_options(command: Command) -> Command:
+    """Who else solves the attacker's programs: so many processes of this machine, or the workers of a cluster."""
+    return added(command, _WORKERS)
+
+
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="Random seed."
 )

@@ -23,6 +23,7 @@ from gpuga.cli.options import (
     table_options,
     verbose_option,
 )
+from gpuga.cli.sections import Sectioned
 from gpuga.cli.wish_options import Wishes, numbered, wish_options
 from gpuga.methods import DEFAULT
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from gpuga.table.table import Mask
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.option(
     "--out",

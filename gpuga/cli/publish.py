@@ -18,6 +18,7 @@ from gpuga.cli.options import (
     seconds_option,
     table_options,
 )
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from gpuga.context import Clock
@@ -47,7 +48,7 @@ _SHOWN = (
 _shown_options = bundled("shown", _SHOWN)
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.argument("pattern", type=click.Path())
 @click.option(

@@ -18,6 +18,7 @@ from gpuga.cli.options import (
     seconds_option,
     table_options,
 )
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ _PAGE = (
 )
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.argument("pattern", type=click.Path())
 @bundled("page", _PAGE)

@@ -6,20 +6,19 @@ which none was found are asked about where the audit runs, so that no worker dec
 
 from __future__ import annotations
 
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
+from gpuga.cluster.batches import Batches
 from gpuga.cluster.messages import bits, masks, packed_table, unpacked_table
-from gpuga.cluster.workers import Lost, Workers
+from gpuga.cluster.workers import Workers
 from gpuga.context import Clock, Context
-from gpuga.evolution.checkpoint import Damaged, packed, read
+from gpuga.evolution.checkpoint import Arrays, Damaged, packed, read
 from gpuga.safety.audit import found_witnesses, open_cells
 from gpuga.safety.witness import together
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
-from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.table import Mask, Table
 from gpuga.table.witnesses import Witnesses
 
 PER_WORKER = 4
@@ -27,9 +26,6 @@ PER_WORKER = 4
 
 LEAST = 8
 """Cells in a batch, at least; a program that moves many of them at once serves all."""
-
-LOOK = 0.5
-"""Seconds between two looks at the clock and at the cluster."""
 
 
 def proposed_witnesses(
@@ -45,39 +41,25 @@ def proposed_witnesses(
     context.progress.stage("attackers on workers", count)
     figures = {"attacker": asdict(model), "seconds": None if context.clock.seconds is None else context.clock.left()}
     content = packed_table(judged, figures, {"suppressed": bits(suppressed[None])})
-    found = _Batches(content, workers, context).done([cells[number::count] for number in range(count)])
-    return None if not found else together(found)
+    batches = Batches(workers, attack, context.clock)
+    for number in range(count):
+        arrays: Arrays = {"table": np.frombuffer(content, np.uint8), "cells": cells[number::count]}
+        batches.send(number, packed({}, arrays))
+    found: dict[int, Witnesses] = {}
+    for number, answer in batches.answers():
+        if (witnesses := _witnesses(answer)) is not None:
+            found[number] = witnesses
+        context.progress.advance()
+    return together([found[number] for number in sorted(found)]) if found else None
 
 
-class _Batches:
-    """Batches of cells at workers; one whose worker dies is left to the audit."""
-
-    def __init__(self, content: bytes, workers: Workers, context: Context) -> None:
-        self.content, self.workers, self.context = content, workers, context
-
-    def done(self, batches: list[Ints]) -> list[Witnesses]:
-        """The witnesses of all batches that were answered in time, in the order of the batches."""
-        table = np.frombuffer(self.content, np.uint8)
-        pending: dict[Future[Any], int] = {
-            self.workers.submit(number, attack, packed({}, {"table": table, "cells": cells})): number
-            for number, cells in enumerate(batches)
-        }
-        found: dict[int, Witnesses] = {}
-        while pending and not self.context.clock.expired() and not self.workers.gone():
-            finished, _ = wait(pending, LOOK, FIRST_COMPLETED)
-            for future in finished:
-                number = pending.pop(future)
-                if (witnesses := self._answer(future)) is not None:
-                    found[number] = witnesses
-                self.context.progress.advance()
-        return [found[number] for number in sorted(found)]
-
-    def _answer(self, future: Future[bytes]) -> Witnesses | None:
-        try:
-            _, arrays = read(self.workers.result(future))
-        except (Lost, Damaged):
-            return None  # the audit asks about these cells itself
-        return Witnesses(**arrays) if len(arrays["denominator"]) else None
+def _witnesses(answer: bytes | None) -> Witnesses | None:
+    """What a worker sent, where it did and found some; the audit asks about the other cells itself."""
+    try:
+        _, arrays = read(answer or b"")
+    except Damaged:
+        return None
+    return Witnesses(**arrays) if len(arrays["denominator"]) else None
 
 
 def attack(order: bytes) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,18 @@ from gpuga.table.table import Mask, Table
 from gpuga.table.witnesses import Witnesses
 
 BY_ISLANDS = "the prover beside the islands"
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Cuts over a table as a worker derives them; who writes a proof derives each of them again."""
+
+    table: Table
+    cuts: list[list[Any]]
+
+    def derivations(self) -> list[list[Any]]:
+        """How they are derived."""
+        return self.cuts
 
 
 def circuits(table: Table, context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> Found:
@@ -63,7 +76,10 @@ def _islands(table: Table, context: Context, parameters: CircuitsParameters, fin
         islands.go()
     assert islands.best is not None, "else it had raised OutOfTime"
     details = {"stopped": islands.why, "children": islands.children, "sent": islands.sent, "received": islands.received}
-    bound = Bound(problem.base_cost + islands.lower, BY_ISLANDS, context.clock.spent()) if islands.lower > 0 else None
+    bound = None
+    if islands.lower > 0:
+        root = Told(problem.table, islands.cuts)
+        bound = Bound(problem.base_cost + islands.lower, BY_ISLANDS, context.clock.spent(), root=root)
     return Found(
         problem.pattern(islands.best),
         bound,

@@ -32,7 +32,7 @@ IDLE = 6.0
 MOST_STARTS = 5
 """How often a cluster of this machine is begun, where its workers die at once."""
 
-OF_THIS_MACHINE: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": "ERROR"}
+OF_THIS_MACHINE: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": "ERROR"}
 
 
 class DaskWorkers(Workers):
@@ -158,11 +158,13 @@ def _connected(cluster: str, wanted: int) -> tuple[LocalCluster | None, Client]:
     if cluster == LOCAL:
         local = _local_cluster(max(1, min(wanted, cores())))
         return local, Client(local)
+    address = cluster
     try:
         address = json.loads(Path(cluster).read_text())["address"] if Path(cluster).is_file() else cluster
         return None, Client(address, timeout=CONNECTING)
     except (OSError, ValueError, TypeError, KeyError) as fault:
-        what = f"no scheduler answers there ({type(fault).__name__})"
+        keys = ", or not to the certificates that Dask's settings name" if address.startswith("tls:") else ""
+        what = f"no scheduler answers there{keys} ({type(fault).__name__})"
         raise InputError(what, path=cluster, field="--cluster") from None
 
 

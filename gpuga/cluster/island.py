@@ -40,6 +40,9 @@ from gpuga.table.table import Table
 MIGRANTS = 4
 """Patterns that an island tells of, its cheapest."""
 
+PROVING = 0
+"""The island that has the prover."""
+
 IDLE = 900.0
 """Seconds after which a run of which nothing was heard is given up: its client has died."""
 
@@ -93,6 +96,17 @@ def ready() -> None:
     """Nothing: who can answer this has loaded everything that a leg needs."""
 
 
+def cuts_of(run: str) -> bytes:
+    """How the cuts behind the bound of a run are derived, where its prover is at this worker; ends its island."""
+    with _WORKER.lock:
+        live = _WORKER.islands.pop((run, PROVING), None)
+        if live is None or live.run.prover is None:
+            return packed({"cuts": []}, {})
+        live.run.end()
+        bound = live.run.prover.bound()
+        return packed({"cuts": [] if bound is None or bound.root is None else bound.root.derivations()}, {})
+
+
 def dismiss(run: str) -> None:
     """End the islands of a run at this worker."""
     with _WORKER.lock:
@@ -141,7 +155,7 @@ def _made(figures: dict[str, Any], arrays: Arrays) -> Run:
 def _run(settings: dict[str, Any], table: Table, start: NDArray[np.bool_], figures: dict[str, Any]) -> Run:
     """The run of an island; only the first one has a prover beside it."""
     island, own = figures["island"], dict(settings["parameters"])
-    if island:
+    if island != PROVING:
         own["without"] = sorted({*own["without"], "prover"})
     context = Context(
         backend=settings["backend"],

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.cluster.island import dismiss, leg, ready
+from gpuga.cluster.island import PROVING, cuts_of, dismiss, leg, ready
 from gpuga.cluster.messages import Letter, bits, digest, packed_table
 from gpuga.cluster.workers import Lost, Workers
 from gpuga.context import Context
@@ -44,6 +44,9 @@ MOST_DEATHS = 8
 
 LATE = 0.5
 """Seconds after a limit that answers are waited for; islands whose leg began late count from there."""
+
+CUTS_LATE = 2.0
+"""The same for the cuts behind the bound, which only a proof needs."""
 
 
 class Over(Exception):
@@ -86,6 +89,7 @@ class Islands:
     why: str = ""
     sent: int = 0
     received: int = 0
+    cuts: list[list[Any]] = field(default_factory=list)
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __post_init__(self) -> None:
@@ -117,16 +121,22 @@ class Islands:
         self._resume()
         self.context.progress.stage(f"{len(self.islands)} islands", self.parameters.generations)
         try:
+            self._rounds()
+            self._ask_for_cuts()
+        finally:
+            self._dismiss()
+        if self.best is None:
+            raise OutOfTime("time ran out before any island had a pattern; allow more with --seconds")
+
+    def _rounds(self) -> None:
+        """Round after round until the end."""
+        try:
             self._await_workers()
             while not self._over():
                 self._round(self._length())
                 self._save()
         except Over:
             self.why = "interrupt" if self.context.clock.interrupted else "seconds"
-        finally:
-            self._dismiss()
-        if self.best is None:
-            raise OutOfTime("time ran out before any island had a pattern; allow more with --seconds")
 
     def _await_workers(self) -> None:
         """Wait until every worker has loaded what it needs: a limited time would be used up by that unnoticed."""
@@ -140,10 +150,10 @@ class Islands:
                 with suppress(Lost):  # another one takes its place when there is something to do
                     self.workers.result(future)
 
-    def check_time(self) -> None:
+    def check_time(self, late: float = LATE) -> None:
         """Raise `Over` where nothing is worth waiting for any longer."""
         clock = self.context.clock
-        if clock.interrupted or (clock.seconds is not None and clock.spent() > clock.seconds + LATE):
+        if clock.interrupted or (clock.seconds is not None and clock.spent() > clock.seconds + late):
             raise Over
 
     def _length(self) -> int:
@@ -182,7 +192,7 @@ class Islands:
 
     def _deliver(self) -> list[Letter | None]:
         """Whose letter every island gets, with the prices of the island that has the prover."""
-        told = self.islands[0].letter
+        told = self.islands[PROVING].letter
         prices = None if told is None else told.prices
         letters: list[Letter | None] = []
         for source in sources([one.cost for one in self.islands], self.parameters.topology or RING):
@@ -224,6 +234,21 @@ class Islands:
     def _tell(self, generations: int) -> None:
         if self.best is not None:
             self.reporter.tell_leg(generations, self.generation, self.cost, self.lower, self.children)
+
+    def _ask_for_cuts(self) -> None:
+        """How the cuts behind the bound are derived, for a proof; none where the prover's worker has died since.
+
+        Not asked for without need: roundings of cuts name numbers that are made of values.
+        """
+        if self.lower <= 0 or not self.context.proving:
+            return
+        pending = self.workers.submit(PROVING, cuts_of, self.name)
+        with suppress(Over, Lost):
+            while not wait([pending], LOOK).done:
+                self.check_time(CUTS_LATE)
+                if self.workers.gone():
+                    return
+            self.cuts = read(self.workers.result(pending))[0]["cuts"]
 
     def _dismiss(self) -> None:
         """Let the workers forget this run, where they live on; one that is busy does so later by itself."""

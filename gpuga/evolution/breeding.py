@@ -210,7 +210,8 @@ class Breeder:
         if "components" in self.without:
             return population.take([])
         ways = np.arange(len(pairs), dtype=np.int32) % 3
-        made, gains = self.kernels.exchange(population.patterns, pairs.astype(np.int32), ways, self._seeds(len(pairs)))
+        seeds = self.stream.seeds(len(pairs))
+        made, gains = self.kernels.exchange(population.patterns, pairs.astype(np.int32), ways, seeds)
         self.children += len(pairs)
         known = np.isin(self.kernels.digests(made), population.digests)
         worth = np.flatnonzero((gains >= 0) & ~known)
@@ -231,7 +232,7 @@ class Breeder:
         count = self._count(self.kernels.shares.destroyed)
         chosen = population.take(places_of(self.select(population, count)))
         strength = np.array(STRENGTHS, np.int32)[self.stream.integers(0, len(STRENGTHS), count)]
-        left = self.kernels.destroy(chosen.patterns, self._seeds(count), strength)
+        left = self.kernels.destroy(chosen.patterns, self.stream.seeds(count), strength)
         return self._decoded(left, left, left)
 
     def vary(self, population: Population, toolbox: base.Toolbox) -> Population:
@@ -273,21 +274,18 @@ class Breeder:
         style = STYLES[self.stream.integers(0, len(STYLES), count)]
         # every other child takes the latest prices
         snapshot = np.maximum(0, self.stream.integers(1 - self.snapshots, self.snapshots, count))
-        made, possible = self.kernels.decode(start, first, second, self._seeds(count), style, snapshot.astype(np.int32))
+        seeds = self.stream.seeds(count)
+        made, possible = self.kernels.decode(start, first, second, seeds, style, snapshot.astype(np.int32))
         self.children += count
         return self._cleaned(made, np.flatnonzero(possible))
 
     def _cleaned(self, patterns: Patterns, which: Ints) -> Population:
         """Those patterns without redundant cells, as individuals."""
-        return self.evaluated(self.kernels.clean(patterns.take(which), self._seeds(len(which))))
+        return self.evaluated(self.kernels.clean(patterns.take(which), self.stream.seeds(len(which))))
 
     def evaluated(self, patterns: Patterns) -> Population:
         """Patterns as individuals with their costs."""
         return Population(patterns, self.kernels.costs(patterns), self.kernels.digests(patterns))
-
-    def _seeds(self, count: int) -> Words:
-        pair = self.stream.words(2 * count).astype(np.uint64)
-        return (pair[0::2] << np.uint64(32)) | pair[1::2]
 
     # --- survival ----------------------------------------------------------------------------------------
 

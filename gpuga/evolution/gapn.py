@@ -30,11 +30,11 @@ from gpuga.evolution.patterns import (
 )
 from gpuga.heuristics.hypercube import rectangles
 from gpuga.kernels import get_backend
+from gpuga.kernels.layout import Requirements
 from gpuga.parameters import GapnParameters
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks
 from gpuga.table.table import Ints, Table
 
 
@@ -59,7 +59,7 @@ class Gapn:
         sign = plane.sign.ravel()[levels.place].astype(np.int64)
         direction = np.where(levels.forward, 1, -1) * sign
         cells = plane.cell.ravel()[levels.place].astype(np.int32)
-        self.tasks = Tasks(cells, direction.astype(np.int8), levels.need)
+        self.requirements = Requirements(cells, direction.astype(np.int8), levels.need)
         self.primary, self.of_level = np.unique(levels.place, return_inverse=True)
         self.kernels = kernels_of(problem, context)
 
@@ -81,7 +81,7 @@ class Gapn:
         boxes = box_grid(self.problem.plane.table)
         assert boxes is not None, "a plane always has a box grid"
         secondary = individual.grid(self.problem.shape)
-        covered, witnesses = BoxSearch(boxes, self.problem.pattern(secondary)).certify(self.tasks)
+        covered, witnesses = BoxSearch(boxes, self.problem.pattern(secondary)).certify(self.requirements)
         sets: list[list[Ints]] = [[] for _ in self.primary]
         short = set(self.of_level[~covered].tolist())
         for w, level in enumerate(np.flatnonzero(covered)):

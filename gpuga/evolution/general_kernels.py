@@ -18,7 +18,7 @@ from gpuga.context import Clock
 from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
 from gpuga.kernels.general import GeneralCpu
-from gpuga.kernels.layout import Lines, Patterns, Tasks, pack
+from gpuga.kernels.layout import Lines, Patterns, Requirements, pack
 from gpuga.kernels.logic.decoding_price import BY_NEED, BY_WEIGHT
 from gpuga.kernels.logic.general_records import AT_RANDOM, Genes
 from gpuga.kernels.logic.general_records import BY_NEED as NEED_FIRST
@@ -96,14 +96,14 @@ class GeneralKernels:
         known = self.place[table.lines.cell] >= 0  # equations of cells without a place are kept by nobody who moves
         start = np.concatenate([[0], np.cumsum(known)])[table.lines.start]
         lines = Lines.of(start, self.place[table.lines.cell[known]], table.lines.coef[known], len(cell))
-        tasks = Tasks.of(self.place[requirements.cell], requirements.direction, requirements.need)
+        asked = Requirements.of(self.place[requirements.cell], requirements.direction, requirements.need)
         weights = np.where(lay(table.forced), 0, lay(table.weight))
         self._forced: Mask = lay(table.forced)
         self.cpu = operations(
             None if grid is None else grid.grid,
             lay(table.up),
             lay(table.down),
-            tasks,
+            asked,
             lay(table.weight),
             self._forced,
             lay(problem.candidate),
@@ -143,8 +143,8 @@ class GeneralKernels:
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """The circuits of the pool."""
-        ground = self.cpu.ground
-        return {"start": ground.pool_start, "cell": ground.pool_cell, "amount": ground.pool_amount}
+        table = self.cpu.table
+        return {"start": table.pool_start, "cell": table.pool_cell, "amount": table.pool_amount}
 
     def remember(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take circuits of such arrays into the pool."""
@@ -159,7 +159,7 @@ class GeneralKernels:
 
     def proof(self, patterns: Certified) -> Witnesses:
         """The exact changes that prove the first of some patterns, over the cells of the table."""
-        tasks, cell_at = self.cpu.tasks, np.full(len(self._forced), -1, np.int64)
+        requirements, cell_at = self.cpu.requirements, np.full(len(self._forced), -1, np.int64)
         cell_at[self.place[self.place >= 0]] = np.flatnonzero(self.place >= 0)
         found = {}  # requirements that share one certificate at one scale share its change
         for requirement, number in enumerate(patterns.genes.proof[0].tolist()):
@@ -167,8 +167,8 @@ class GeneralKernels:
             if certificate is None:
                 continue
             places, amounts = certificate
-            own = int(amounts[np.flatnonzero(places == tasks.cell[requirement])[0]])
-            wanted = int(tasks.direction[requirement]) * int(tasks.need[requirement])
+            own = int(amounts[np.flatnonzero(places == requirements.cell[requirement])[0]])
+            wanted = int(requirements.direction[requirement]) * int(requirements.need[requirement])
             factor = Fraction(wanted, own)
             moved = [factor.numerator * amount for amount in amounts.tolist()]
             if max(map(abs, moved)) <= LARGEST:
@@ -179,7 +179,7 @@ class GeneralKernels:
     @contextmanager
     def _in_time(self) -> Iterator[None]:
         """Work in the kernels ends soon after a limited time does: one child of a large table can take many seconds."""
-        halt = self.cpu.ground.halt
+        halt = self.cpu.table.halt
         if self.clock.seconds is None:
             yield
             return

@@ -4,8 +4,9 @@ Population 20, 20 iterations or 10 without improvement. First population: shorte
 linear bound's solution (its positive cells cost nothing), parallel bound and path. Each of the best 25 % mates
 with a random one of the others: two children by 1-point crossover, one with the shared cells, one with the
 shared cells and the parents' own with probabilities 0.75 and 0.25. Repair by shortest paths with inherited cells
-at cost 0. No two individuals of one cost. As published, mutation and parallel bound and path do not clean up, and the
-linear bound is solved to its end; Herrington (2015) ran it from hypercube's patterns (`--seeds hypercube`).
+at cost 0, of all children of a generation at once. No two individuals of one cost. As published, mutation and
+parallel bound and path do not clean up, and the linear bound is solved to its end; Herrington (2015) ran it from
+hypercube's patterns (`--seeds hypercube`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.group_repair import GroupRepair
 from gpuga.evolution.patterns import (
     PatternIndividual,
     evaluate_patterns,
@@ -42,6 +44,7 @@ from gpuga.protection import Found
 from gpuga.table.table import Ints, Mask, Table
 
 BEST, OTHER = 0.75, 0.25
+CHILDREN = 4
 BOUND_ROUNDS, ALL_ROUNDS = 10, 10_000
 
 
@@ -62,8 +65,8 @@ class GenSup:
         self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = context.stream(2)
         self.costs: PathCosts = problem.costs()
+        self.paths = GroupRepair(problem, context, self.stream)
         self.iteration = 0
-        self.best: int | None = None
 
     def first(self) -> list[PatternIndividual]:
         """The patterns given, and the seeds asked for; one per cost."""
@@ -120,40 +123,51 @@ class GenSup:
         pairs = zip(order[:quarter].tolist(), mates.tolist(), strict=True)
         return [population[z] for pair in pairs for z in pair]
 
-    def mate(self, better: PatternIndividual, other: PatternIndividual) -> Iterator[PatternIndividual]:
-        """The four children of a pair, repaired."""
+    def mate(self, better: PatternIndividual, other: PatternIndividual) -> list[Ints]:
+        """What the four children of a pair inherit, to be repaired."""
         one, two = better.places, other.places
         cut = int(self.stream.integer(0, max(1, min(len(one), len(two)))))
-        yield self._repaired(np.concatenate([one[:cut], two[cut:]]))
-        yield self._repaired(np.concatenate([two[:cut], one[cut:]]))
         shared = np.intersect1d(one, two)
-        yield self._repaired(shared)
-        yield self._repaired(np.concatenate([shared, self._some(one, shared, BEST), self._some(two, shared, OTHER)]))
+        return [
+            np.concatenate([one[:cut], two[cut:]]),
+            np.concatenate([two[:cut], one[cut:]]),
+            shared,
+            np.concatenate([shared, self._some(one, shared, BEST), self._some(two, shared, OTHER)]),
+        ]
 
     def _some(self, places: Ints, shared: Ints, probability: float) -> Ints:
         own = np.setdiff1d(places, shared)
         return own[self.stream.uniform(len(own)) < probability]
 
-    def _repaired(self, places: Ints) -> PatternIndividual:
-        start = PatternIndividual(places).grid(self.problem.shape)
-        return PatternIndividual.of(by_paths(self.problem, self.costs, plain(), start=start, clean=False))
+    def repair(self, inherited: Sequence[Ints]) -> list[PatternIndividual]:
+        """Safe patterns by shortest paths, with what they inherit at cost 0; fewer where the time ends."""
+        starts = [self._flat(places) for places in inherited]
+        return [PatternIndividual.of(made) for made in self.paths.repaired(starts, clean=False)]
 
-    def mutate(self, individual: PatternIndividual) -> PatternIndividual:
-        """For each cell in turn: all others cost nothing, shortest paths; what is not used goes."""
-        best = individual.grid(self.problem.shape)
-        for place in individual.places[np.argsort(-self.problem.weight.ravel()[individual.places], kind="stable")]:
-            if self.context.clock.expired():
+    def _flat(self, places: Ints) -> Mask:
+        out = np.zeros(self.problem.weight.size, bool)
+        out[places] = True
+        return out
+
+    def mutate(self, individuals: Sequence[PatternIndividual]) -> list[PatternIndividual]:
+        """For each cell in turn: all others cost nothing, shortest paths; what is not used goes (as published: stays).
+
+        All individuals take their steps side by side.
+        """
+        weight, best = self.problem.weight.ravel(), [self._flat(one.places) for one in individuals]
+        tried = [one.places[np.argsort(-weight[one.places], kind="stable")] for one in individuals]
+        for step in range(max(map(len, tried), default=0)):
+            moving = [at for at, places in enumerate(tried) if step < len(places)]
+            starts = [best[at].copy() for at in moving]
+            for start, at in zip(starts, moving, strict=True):
+                start[tried[at][step]] = False
+            made = self.paths.repaired(starts, clean=not self.parameters.as_published)
+            for at, found in zip(moving, made, strict=False):
+                if weight[found].sum() < weight[best[at]].sum():
+                    best[at] = found
+            if len(made) < len(moving):
                 break
-            without = best.copy()
-            without.reshape(-1)[place] = False
-            found = self._used(without)
-            if self.problem.cost(found) < self.problem.cost(best):
-                best = found
-        return PatternIndividual.of(best)
-
-    def _used(self, start: Mask) -> Mask:
-        """Shortest paths with `start` at cost 0, without the cells of it that nothing needs (as published: with)."""
-        return by_paths(self.problem, self.costs, plain(), start=start, clean=not self.parameters.as_published)
+        return [PatternIndividual.of(pattern) for pattern in best]
 
     def vary(self, population: Sequence[PatternIndividual], toolbox: base.Toolbox) -> list[PatternIndividual]:
         """A generation: four children per pair; new bests, and at half time the best child of each pair, mutate."""
@@ -161,20 +175,18 @@ class GenSup:
         weight = self.problem.weight.ravel()
         least = int(fitness_of(population).min())
         parents = toolbox.select(population)
-        offspring: list[PatternIndividual] = []
-        for better, other in zip(parents[0::2], parents[1::2], strict=True):
-            if self.context.clock.expired():
-                break
-            children = list(toolbox.mate(better, other))
-            best = min(children, key=lambda child: int(weight[child.places].sum()))
+        mated = [toolbox.mate(better, other) for better, other in zip(parents[0::2], parents[1::2], strict=True)]
+        offspring: list[PatternIndividual] = toolbox.repair([places for four in mated for places in four])
+        promising = []
+        for begin in range(0, len(offspring), CHILDREN):
+            best = min(offspring[begin : begin + CHILDREN], key=lambda child: int(weight[child.places].sum()))
             cost = int(weight[best.places].sum())
             if cost < least or self.iteration == self.parameters.generations // 2:
-                children.append(toolbox.mutate(best))
+                promising.append(best)
                 least = min(least, cost)
-            offspring += children
         if self.iteration == 1:
-            offspring.append(toolbox.mutate(min(population, key=lambda one: int(one.fitness.values[0]))))
-        return offspring
+            promising.append(min(population, key=lambda one: int(one.fitness.values[0])))
+        return [*offspring, *toolbox.mutate(promising)]
 
     def replace(
         self, population: Sequence[PatternIndividual], offspring: Sequence[PatternIndividual]
@@ -186,12 +198,13 @@ class GenSup:
 
 
 def gensup_toolbox(operators: GenSup) -> base.Toolbox:
-    """GenSup as a toolbox: `select(population)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
+    """As a toolbox: `select(population)`, `mate(a, b)`, `repair(inherited)`, `mutate(group)`, `replace`, `vary`."""
     toolbox = new_toolbox()
     backend = get_backend(operators.context.backend)
     toolbox.register("evaluate", partial(evaluate_patterns, backend, operators.problem.weight.ravel()))
     toolbox.register("select", operators.select)
     toolbox.register("mate", operators.mate)
+    toolbox.register("repair", operators.repair)
     toolbox.register("mutate", operators.mutate)
     toolbox.register("vary", operators.vary, toolbox=toolbox)
     toolbox.register("replace", operators.replace)

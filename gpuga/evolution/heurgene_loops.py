@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import bare, compiled, inner
-from gpuga.problem.two_way import Requirements
+from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import PUBLISHED, SECONDARY, PatternNetwork, add, clear, drop, flow_at, kind_of, meets
 from gpuga.table.table import Ints
 
@@ -22,7 +22,7 @@ Lists = NDArray[np.int32]
 class CellLevels(NamedTuple):
     """The levels of the sensitive cells: those of cell s are `of[start[s]:start[s + 1]]`."""
 
-    levels: Requirements
+    levels: FlowLevels
     of: Ints
     start: Ints
 
@@ -314,7 +314,7 @@ def _others(network: PatternNetwork, cells: CellLevels, lists: Lists, place: int
 
 
 @compiled
-def level_supports(network: PatternNetwork, levels: Requirements) -> tuple[Ints, Ints]:
+def level_supports(network: PatternNetwork, levels: FlowLevels) -> tuple[Ints, Ints]:
     """The secondary places of one flow per level; the last start is -1 if a level is not met."""
     count = len(levels.place)
     start = np.zeros(count + 1, np.int64)

@@ -40,7 +40,7 @@ from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Ints, Mask, Table
 
 FEW_ITEMS = 40
-"""Up to so many items, the tasks of each are looked up by themselves."""
+"""Up to so many items, the requirements of each are looked up by themselves."""
 
 Items = list[Ints]
 """The sensitive cells of each item."""
@@ -104,7 +104,7 @@ class Evaluator(Protocol):
         """The costs of several orderings, side by side where possible; `OutOfTime` where the clock ends before."""
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
-        """The complete pattern of an ordering, every task protected, without redundant cells."""
+        """The complete pattern of an ordering, every requirement protected, without redundant cells."""
 
 
 def evaluator_of(table: Table, wanted: Wanted, context: Context) -> Evaluator:
@@ -179,7 +179,7 @@ class FlowEvaluator(PathEvaluator):
         return by_flows(self.problem, clock or self.problem.clock, self._order(ordering))
 
 
-class TaskOrders:
+class RequirementOrders:
     """Requirements of items in order, for tables that are protected one requirement after the other.
 
     Those that sensitive cells meet for each other are left out.
@@ -187,34 +187,34 @@ class TaskOrders:
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         self.table, self.items, self.context = table, items, context
-        self.tasks = requirements_of(table, context.strict, context.clock)
-        self._open = mutual_protection_of(table, self.tasks, context).proven_by < 0
-        tasks = (
-            [np.flatnonzero(np.isin(self.tasks.cell, item)) for item in items]
+        self.requirements = requirements_of(table, context.strict, context.clock)
+        self._open = mutual_protection_of(table, self.requirements, context).proven_by < 0
+        requirements = (
+            [np.flatnonzero(np.isin(self.requirements.cell, item)) for item in items]
             if len(items) <= FEW_ITEMS
             else (self._by_cell())
         )
-        self._tasks = [numbers[self._open[numbers]] for numbers in tasks]
-        listed = np.concatenate([*self._tasks, np.zeros(0, np.int64)]).astype(np.int64)
+        self._of_items = [numbers[self._open[numbers]] for numbers in requirements]
+        listed = np.concatenate([*self._of_items, np.zeros(0, np.int64)]).astype(np.int64)
         rest = np.setdiff1d(np.flatnonzero(self._open), listed)
-        self._rest = rest[np.argsort(-table.weight[self.tasks.cell[rest]], kind="stable")]
+        self._rest = rest[np.argsort(-table.weight[self.requirements.cell[rest]], kind="stable")]
 
     def _by_cell(self) -> list[Ints]:
-        """The tasks of items of any number, in one pass: tasks lie by ascending cell."""
+        """The requirements of items of any number, in one pass: requirements lie by ascending cell."""
         return [
             np.concatenate(
-                [np.arange(*np.searchsorted(self.tasks.cell, [cell, cell + 1])) for cell in item.tolist()]
+                [np.arange(*np.searchsorted(self.requirements.cell, [cell, cell + 1])) for cell in item.tolist()]
             ).astype(np.int64)
             for item in self.items
         ]
 
     def order(self, ordering: NDArray[np.int32]) -> Ints:
-        """The tasks of an ordering of items."""
-        return np.concatenate([*(self._tasks[i] for i in ordering.tolist()), np.zeros(0, np.int64)]).astype(np.int64)
+        """The requirements of an ordering of items."""
+        return np.concatenate([*(self._of_items[i] for i in ordering.tolist()), np.zeros(0, np.int64)]).astype(np.int64)
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
-        """All tasks in order, the rest last; certificates come along."""
-        cover = Cover(self.table, self.tasks, self.context)
+        """All requirements in order, the rest last; certificates come along."""
+        cover = Cover(self.table, self.requirements, self.context)
         order = np.concatenate([self.order(ordering), self._rest]).tolist()
         cover.presolve()
         cover.by_boxes(order)
@@ -223,8 +223,8 @@ class TaskOrders:
         return Found(cover.suppressed, proof=cover.proof())
 
 
-class BoxEvaluator(TaskOrders):
-    """Tables with dimensions: each task in turn its cheapest box; the orderings side by side on the back end."""
+class BoxEvaluator(RequirementOrders):
+    """Tables with dimensions: each requirement in turn its cheapest box; the orderings side by side on the back end."""
 
     def __init__(self, table: Table, items: Items, context: Context) -> None:
         super().__init__(table, items, context)
@@ -234,9 +234,9 @@ class BoxEvaluator(TaskOrders):
         self._hidden = boxes.lay(table.forced).astype(bool)
         self._base = table.cost(table.forced)
         # groups of cells have no place, hence no boxes
-        self._placed = boxes.place[self.tasks.cell] >= 0
-        place = np.where(self._placed, boxes.place[self.tasks.cell], 0)
-        self._asked = kernels.Tasks.of(place, self.tasks.direction, self.tasks.need)
+        self._placed = boxes.place[self.requirements.cell] >= 0
+        place = np.where(self._placed, boxes.place[self.requirements.cell], 0)
+        self._asked = kernels.Requirements.of(place, self.requirements.direction, self.requirements.need)
         self._each: float | None = None  # seconds that one ordering took at most
 
     def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
@@ -262,7 +262,7 @@ class BoxEvaluator(TaskOrders):
         return [self._base + cost for cost in added.tolist()]
 
 
-class ChangeEvaluator(TaskOrders):
+class ChangeEvaluator(RequirementOrders):
     """Any table: the incremental attacker's LPs."""
 
     def costs(self, orderings: Sequence[NDArray[np.int32]], clock: Clock) -> list[int]:
@@ -271,7 +271,7 @@ class ChangeEvaluator(TaskOrders):
         return [self._cost(ordering, searching) for ordering in orderings]
 
     def _cost(self, ordering: NDArray[np.int32], context: Context) -> int:
-        cover = Cover(self.table, self.tasks, context)
+        cover = Cover(self.table, self.requirements, context)
         cover.by_lp(self.order(ordering).tolist())
         return self.table.cost(cover.suppressed)
 
@@ -281,14 +281,14 @@ class ProgramEvaluator(ChangeEvaluator):
 
     def finish(self, ordering: NDArray[np.int32]) -> Found:
         """The cells in order, then the others."""
-        cover = Cover(self.table, self.tasks, self.context)
+        cover = Cover(self.table, self.requirements, self.context)
         cover.presolve()
         self._protect(cover, ordering)
         cover.by_lp(self._rest.tolist())
         return Found(cover.suppressed, proof=cover.proof())
 
     def _cost(self, ordering: NDArray[np.int32], context: Context) -> int:
-        cover = Cover(self.table, self.tasks, context)
+        cover = Cover(self.table, self.requirements, context)
         self._protect(cover, ordering)
         return self.table.cost(cover.suppressed)
 
@@ -300,4 +300,4 @@ class GroupEvaluator(ProgramEvaluator):
     """As published, in any table: one pair of LPs per group."""
 
     def _protect(self, cover: Cover, ordering: NDArray[np.int32]) -> None:
-        cover.by_group_lp(self._tasks[i].tolist() for i in ordering.tolist())
+        cover.by_group_lp(self._of_items[i].tolist() for i in ordering.tolist())

@@ -27,4 +27,4 @@ class TwoWayDeviceKernels(PathsFindAll, TwoWayCuda):
 
     def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Patterns:
         """Patterns from such arrays."""
-        return self.together([Patterns(arrays["bits"], self.ground.columns)])
+        return self.together([Patterns(arrays["bits"], self.table.columns)])

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
-from gpuga.kernels.layout import Capacities, Patterns, Tasks, pack, plane_lines
-from gpuga.kernels.logic.records import Ground
+from gpuga.kernels.layout import Capacities, Patterns, Requirements, pack, plane_lines
+from gpuga.kernels.logic.records import TableRecord
 from gpuga.kernels.two_way import TwoWayCpu
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.table.witnesses import Witnesses
@@ -20,7 +20,7 @@ from gpuga.table.witnesses import Witnesses
 class PathsFindAll:
     """What a two-way table answers alike in every back end: paths find all circuits, so that nothing is learnt."""
 
-    ground: Ground
+    table: TableRecord
     shares = Shares(decoded=1 / 16, destroyed=1 / 4, new=1 / 128)
     usual = 256
     finds_circuits = True
@@ -28,7 +28,7 @@ class PathsFindAll:
     @property
     def bytes_each(self) -> int:
         """What a pattern takes."""
-        return int(self.ground.forced.nbytes)
+        return int(self.table.forced.nbytes)
 
     def learn(self, witnesses: Witnesses) -> int:
         """Nothing: paths find every circuit of a two-way table."""
@@ -51,10 +51,10 @@ class TwoWayKernels(PathsFindAll, TwoWayCpu):
     def __init__(self, problem: TwoWayProblem, threads: int) -> None:
         levels, sign = problem.levels, problem.plane.sign.ravel()
         direction = np.where(levels.forward, 1, -1) * sign[levels.place]
-        tasks = Tasks.of(levels.place, direction, levels.need)
+        requirements = Requirements.of(levels.place, direction, levels.need)
         weights = np.where(problem.forced, 0, problem.weight).ravel()
         net = Capacities(problem.net.forward, problem.net.backward)
-        super().__init__(net, tasks, weights, problem.forced.ravel(), problem.candidate.ravel(), threads)
+        super().__init__(net, requirements, weights, problem.forced.ravel(), problem.candidate.ravel(), threads)
         rows, columns = problem.shape
         hubs = np.zeros(rows + columns, bool)
         hubs[[rows - 1, rows + columns - 1]] = True  # totals meet everything: no component would be small
@@ -68,7 +68,7 @@ class TwoWayKernels(PathsFindAll, TwoWayCpu):
 
     def pack(self, suppressed: NDArray[np.bool_]) -> Patterns:
         """bool[P, n] as patterns; forced cells are added."""
-        return pack(suppressed | self._forced, self.ground.columns)
+        return pack(suppressed | self._forced, self.table.columns)
 
     def nothing(self, count: int) -> Patterns:
         """Patterns of the forced cells alone."""
@@ -80,4 +80,4 @@ class TwoWayKernels(PathsFindAll, TwoWayCpu):
 
     def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Patterns:
         """Patterns from such arrays."""
-        return Patterns(arrays["bits"], self.ground.columns)
+        return Patterns(arrays["bits"], self.table.columns)

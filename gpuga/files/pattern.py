@@ -191,7 +191,9 @@ def _matched(source: Source, columns: dict[str, list[str]]) -> Mask:
     words = _words(columns)
     cells = _cells_of_rows(source, columns, len(words))
     if (cells < 0).any():
-        raise InputError("is not a cell of the table", cell=int(np.argmax(cells < 0)))
+        raise InputError(
+            "is not a cell of the table: is it the pattern of another one?", cell=int(np.argmax(cells < 0))
+        )
     _refuse_twice(np.arange(len(cells)), cells)
     suppressed = source.table.forced.copy()
     suppressed[cells] = _hidden(words)
@@ -232,9 +234,9 @@ def _cells_of_rows(source: Source, columns: dict[str, list[str]], rows: int) -> 
             return _by_index(source, columns[name])
     if rows in (source.table.given, len(source.table) - source.table.groups):
         return np.arange(rows)
-    raise InputError(
-        f"has {rows} rows for a table of {len(source.table)} cells, and neither its dimensions nor an index"
-    )
+    names = "" if grid is None else f" ({', '.join(printable(d.name) for d in grid.dimensions)})"
+    other = f"neither the table's dimensions{names} nor an index: is it the pattern of another table?"
+    raise InputError(f"has {rows} rows for a table of {len(source.table)} cells, and {other}")
 
 
 def _by_labels(table: Table, columns: dict[str, list[str]]) -> Ints:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled, inner, whole
-from gpuga.safety.witness import Ground
+from gpuga.safety.witness import AllowedChanges
 from gpuga.table.table import Ints
 from gpuga.table.witnesses import Witnesses
 
@@ -44,17 +44,17 @@ class CircuitBasis(NamedTuple):
     rows_with: NDArray[np.int32]
 
     @classmethod
-    def of(cls, ground: Ground, ranked: Ints) -> CircuitBasis | None:
+    def of(cls, allowed: AllowedChanges, ranked: Ints) -> CircuitBasis | None:
         """The basis of the lines of some cells, the widest first; None where it fills in too much."""
-        size = np.diff(ground.cell_start)[ranked]
+        size = np.diff(allowed.cell_start)[ranked]
         before = np.cumsum(size) - size
-        entry = np.repeat(ground.cell_start[ranked] - before, size) + np.arange(int(size.sum()))
-        line = ground.cell_line[entry]
+        entry = np.repeat(allowed.cell_start[ranked] - before, size) + np.arange(int(size.sum()))
+        line = allowed.cell_line[entry]
         by_line = np.argsort(line, kind="stable")
         length = np.unique(line, return_counts=True)[1]
         begin = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
         column = np.repeat(np.arange(len(ranked), dtype=np.int32), size)[by_line]
-        coef = ground.cell_coef[entry][by_line]
+        coef = allowed.cell_coef[entry][by_line]
         made = _eliminated(begin, column, coef, len(ranked), MOST_ENTRIES, LARGEST)
         if made is None:
             return None

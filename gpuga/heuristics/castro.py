@@ -21,7 +21,7 @@ from gpuga.errors import GpugaError, OutOfTime
 from gpuga.heuristics.cox_strata import by_strata, credit_place
 from gpuga.parameters import CastroParameters
 from gpuga.problem.path_costs import NO_PATH, PathCosts
-from gpuga.problem.two_way import Requirements, TwoWayProblem, two_way_problem
+from gpuga.problem.two_way import FlowLevels, TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, UNBOUNDED, PatternNetwork, clear, ends_of, leave_out
 from gpuga.table.table import Ints, Mask, Table
@@ -42,7 +42,7 @@ class Work(NamedTuple):
     costs: PathCosts
     policy: PathPolicy
     reached: Reached
-    levels: Requirements
+    levels: FlowLevels
     credit: Ints
     level_at: Ints
 

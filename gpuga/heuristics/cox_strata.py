@@ -17,7 +17,7 @@ from gpuga.circuits.min_cost_flow import Priced, priced, protect_by_flow
 from gpuga.compiled import bare, compiled
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
-from gpuga.problem.two_way import Requirements, TwoWayProblem
+from gpuga.problem.two_way import FlowLevels, TwoWayProblem
 from gpuga.safety.network import PUBLISHED, SECONDARY, UNBOUNDED, PatternNetwork, add, kind_of
 from gpuga.table.table import Ints, Mask
 
@@ -80,7 +80,7 @@ def _new(problem: TwoWayProblem) -> Strata:
 
 
 @compiled
-def _protect(work: Strata, levels: Requirements, order: Ints) -> int:
+def _protect(work: Strata, levels: FlowLevels, order: Ints) -> int:
     """Protect the levels in order; returns how many failed, -1 if one cannot be met at all."""
     failed = 0
     for q in order:

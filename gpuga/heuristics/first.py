@@ -26,7 +26,7 @@ from gpuga.heuristics.shown import Goals, Shown
 from gpuga.problem.two_way import problem_of
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Table
 from gpuga.table.two_way import TwoWayTable, two_way_table
 
@@ -106,8 +106,8 @@ def _by_boxes(shown: Shown, context: Context) -> None:
     if grid is None:
         return
     search = BoxSearch(grid, table.forced)
-    for tasks in (_one_each(shown.tasks()), shown.tasks()):
-        order = tasks.subset(np.argsort(-tasks.need, kind="stable"))
+    for requirements in (_one_each(shown.requirements()), shown.requirements()):
+        order = requirements.subset(np.argsort(-requirements.need, kind="stable"))
         for begin in range(0, len(order), BOXES_AT_ONCE):
             if context.clock.expired():
                 return
@@ -116,10 +116,10 @@ def _by_boxes(shown: Shown, context: Context) -> None:
             shown.add(search.protect(part.subset(open_), context.clock.expired)[1])
 
 
-def _one_each(tasks: Tasks) -> Tasks:
-    """One task of every cell, the larger one."""
-    order = np.lexsort((-tasks.need, tasks.cell))
-    return tasks.subset(np.sort(order[np.unique(tasks.cell[order], return_index=True)[1]]))
+def _one_each(requirements: Requirements) -> Requirements:
+    """One requirement of every cell, the larger one."""
+    order = np.lexsort((-requirements.need, requirements.cell))
+    return requirements.subset(np.sort(order[np.unique(requirements.cell[order], return_index=True)[1]]))
 
 
 def _nearby(shown: Shown, context: Context) -> None:
@@ -178,7 +178,7 @@ def _take_circuits(shown: Shown, cells: Ints, goals: Ints, price: Floats, room: 
     usable = width > 0
     cells, price, width, asked = cells[usable], price[usable], width[usable], asked[usable]
     order = np.lexsort((cells, price, asked, -width))
-    basis = CircuitBasis.of(shown.ground, cells[order])
+    basis = CircuitBasis.of(shown.allowed, cells[order])
     if basis is None:
         return
     places = np.flatnonzero(asked[order])
@@ -196,10 +196,10 @@ def _by_programs(shown: Shown, context: Context) -> None:
     for per_line, most, pieces in WIDER if len(table) > SMALL else ():
         for cell, direction, need in _questions(shown, context.clock):
             around = near.around(cell, -(-need // pieces), shown.suppressed, per_line, most)
-            change = CheapestChange(table, shown.suppressed, context.solver, within=around, ground=shown.ground)
+            change = CheapestChange(table, shown.suppressed, context.solver, within=around, allowed=shown.allowed)
             _take_change(shown, change, (cell, direction, need), context.clock)
     if len(shown.open_cells()) and not context.clock.expired():
-        change = CheapestChange(table, shown.suppressed, context.solver, ground=shown.ground)
+        change = CheapestChange(table, shown.suppressed, context.solver, allowed=shown.allowed)
         for question in _questions(shown, context.clock):
             _take_change(shown, change, question, context.clock)
 
@@ -214,8 +214,10 @@ def _take_change(shown: Shown, change: CheapestChange, question: tuple[int, int,
 
 def _questions(shown: Shown, clock: Clock) -> Iterator[tuple[int, int, int]]:
     """Cell, direction and need of what is open when its turn comes, until the time is up."""
-    tasks = shown.tasks()
-    for cell, direction, need in zip(tasks.cell.tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True):
+    requirements = shown.requirements()
+    for cell, direction, need in zip(
+        requirements.cell.tolist(), requirements.direction.tolist(), requirements.need.tolist(), strict=True
+    ):
         if clock.expired():
             return
         if (shown.open_rise if direction > 0 else shown.open_fall)[cell]:
@@ -224,7 +226,7 @@ def _questions(shown: Shown, clock: Clock) -> Iterator[tuple[int, int, int]]:
 
 def _room(shown: Shown) -> Ints:
     """How far cells can move both ways."""
-    return np.minimum(shown.ground.up, shown.ground.down)
+    return np.minimum(shown.allowed.up, shown.allowed.down)
 
 
 def _largest_first(shown: Shown) -> list[int]:

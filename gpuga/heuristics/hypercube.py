@@ -23,7 +23,7 @@ from gpuga.problem.problem import problem_for
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
 from gpuga.protection import Found
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Mask, Table
 
 
@@ -37,7 +37,7 @@ def hypercube(table: Table, context: Context, parameters: HypercubeParameters = 
         secondary = by_paths(problem, problem.costs(), plain(), start=boxed)
         return Found(problem.pattern(secondary), evaluations=1)
     cover = Cover(table, problem.requirements, context)
-    order = largest_first(cover.tasks.need)
+    order = largest_first(cover.requirements.need)
     cover.presolve()
     context.progress.stage("boxes", len(order))
     cover.by_boxes(order.tolist())
@@ -95,8 +95,8 @@ def rectangles(problem: TwoWayProblem, order: Ints, blur: NDArray[np.float64] | 
     cells = problem.plane.cell.ravel()[levels.place[order]]
     sign = problem.plane.sign.ravel()[levels.place[order]]
     direction = np.where(levels.forward[order], 1, -1) * sign
-    tasks = Tasks(cells.astype(np.int32), direction.astype(np.int8), levels.need[order])
-    _, witnesses = BoxSearch(boxes, table.forced).protect(tasks, problem.clock.expired)
+    requirements = Requirements(cells.astype(np.int32), direction.astype(np.int8), levels.need[order])
+    _, witnesses = BoxSearch(boxes, table.forced).protect(requirements, problem.clock.expired)
     suppressed = table.forced.copy()
     suppressed[witnesses.cell] = True
     return problem.secondary(suppressed)

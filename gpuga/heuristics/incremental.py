@@ -1,6 +1,6 @@
 """The incremental attacker: two linear programs per sensitive cell (Smith, Clark, Staggemeier, Serpell 2012).
 
-Each task in turn, if no change found so far proves it, gets the cheapest consistent change of the table
+Each requirement in turn, if no change found so far proves it, gets the cheapest consistent change of the table
 that reaches its level; all cells that moved become suppressed. Works on any linear table; in two dimensions the
 programs are minimum-cost flows and are solved as such. As in the paper nothing is taken back; the variant `clean-up`
 removes redundant cells at the end.
@@ -19,7 +19,7 @@ from gpuga.context import Clock, Context
 from gpuga.errors import GpugaError
 from gpuga.parameters import CLEAN_UP, IncrementalParameters
 from gpuga.problem.problem import problem_for
-from gpuga.problem.two_way import Requirements, TwoWayProblem
+from gpuga.problem.two_way import FlowLevels, TwoWayProblem
 from gpuga.protection import Found
 from gpuga.safety.network import SECONDARY, PatternNetwork, clear, meets
 from gpuga.table.table import Ints, Mask, Table
@@ -34,7 +34,7 @@ def incremental(table: Table, context: Context, parameters: IncrementalParameter
         secondary = by_flows(problem, context.clock)
         return Found(problem.pattern(clean_up(problem, secondary) if clean else secondary), evaluations=1)
     cover = Cover(table, problem.requirements, context)
-    order = np.argsort(-table.weight[cover.tasks.cell], kind="stable")
+    order = np.argsort(-table.weight[cover.requirements.cell], kind="stable")
     cover.presolve()
     cover.by_lp(order.tolist())
     if clean:
@@ -65,7 +65,7 @@ def by_flows(problem: TwoWayProblem, clock: Clock, order: Ints | None = None) ->
 
 
 @compiled
-def _protect(pattern: PatternNetwork, everything: Priced, levels: Requirements, order: Ints) -> bool:
+def _protect(pattern: PatternNetwork, everything: Priced, levels: FlowLevels, order: Ints) -> bool:
     """Meet the levels in order; False if one cannot be met."""
     for q in order:
         place, forward, need = levels.place[q], levels.forward[q], levels.need[q]

@@ -18,7 +18,7 @@ from gpuga.table.table import Mask, Table
 def marginal(table: Table, context: Context) -> Found:
     """A safe pattern: sensitive cells, all totals above them, and what these leave open. No clean-up."""
     cover = Cover(table, requirements_of(table, context.strict, context.clock), context, with_totals(table))
-    order = np.argsort(-cover.tasks.need, kind="stable").tolist()
+    order = np.argsort(-cover.requirements.need, kind="stable").tolist()
     cover.by_boxes(order)
     cover.by_lp(order)
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())

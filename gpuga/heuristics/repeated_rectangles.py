@@ -18,7 +18,7 @@ from gpuga.circuits.paths import plain
 from gpuga.circuits.witness_lists import new_lists, show_all
 from gpuga.compiled import bare, compiled
 from gpuga.errors import GpugaError, OutOfTime
-from gpuga.problem.two_way import Requirements, TwoWayProblem
+from gpuga.problem.two_way import FlowLevels, TwoWayProblem
 from gpuga.safety.network import PUBLISHED, SECONDARY, PatternNetwork, add, clear, kind_of, meets
 from gpuga.table.table import Ints, Mask
 
@@ -74,7 +74,7 @@ def without_crowded(problem: TwoWayProblem, secondary: Mask) -> Mask:
 
 
 @compiled
-def _protect(network: PatternNetwork, corners: Corners, levels: Requirements, order: Ints) -> tuple[int, int]:
+def _protect(network: PatternNetwork, corners: Corners, levels: FlowLevels, order: Ints) -> tuple[int, int]:
     """Add rectangles for the levels in order; how many levels no further one can meet, and no single one carries."""
     failed, narrow = 0, 0
     for q in order:

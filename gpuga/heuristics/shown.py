@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.unpick import unpick
-from gpuga.safety.witness import Ground, hold, together
+from gpuga.safety.witness import AllowedChanges, hold, together
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -56,7 +56,7 @@ class Shown:
 
     def __init__(self, table: Table, goals: Goals, whole: bool = False) -> None:
         self.table, self.goals, self.whole = table, goals, whole
-        self.ground = Ground.of(table, table.suppressible)
+        self.allowed = AllowedChanges.of(table, table.suppressible)
         self.open_rise, self.open_fall = goals.rise > 0, goals.fall > 0
         self.suppressed: Mask = table.forced.copy()
         self._kept: list[Witnesses] = []
@@ -65,21 +65,21 @@ class Shown:
         """The cells with an open goal, ascending."""
         return np.flatnonzero(self.open_rise | self.open_fall)
 
-    def tasks(self) -> Tasks:
+    def requirements(self) -> Requirements:
         """The open goals by ascending cell, up before down."""
         cells = np.repeat(self.open_cells(), 2)
         direction = np.tile(np.array([1, -1], np.int8), len(cells) // 2)
         open_ = np.where(direction > 0, self.open_rise[cells], self.open_fall[cells])
         need = np.where(direction > 0, self.goals.rise[cells], self.goals.fall[cells])
-        return Tasks(cells[open_].astype(np.int32), direction[open_], need[open_])
+        return Requirements(cells[open_].astype(np.int32), direction[open_], need[open_])
 
     def add(self, witnesses: Witnesses) -> None:
         """Keep what shows something new, of the witnesses that hold and of their reverses."""
         if not len(witnesses.cell) or witnesses.amount.dtype == object or witnesses.denominator.dtype == object:
             return  # numbers beyond int64 are left to the audit's own proofs
-        held = hold(self.ground, witnesses) & (witnesses.denominator == 1 if self.whole else True)
+        held = hold(self.allowed, witnesses) & (witnesses.denominator == 1 if self.whole else True)
         for signed in (witnesses, _reversed(witnesses)):
-            room = np.where(signed.amount > 0, self.ground.up[signed.cell], self.ground.down[signed.cell])
+            room = np.where(signed.amount > 0, self.allowed.up[signed.cell], self.allowed.down[signed.cell])
             part = np.repeat(signed.denominator, np.diff(signed.start))
             fits = np.logical_and.reduceat(-(-np.abs(signed.amount) // part) <= room, signed.start[:-1])
             shows = self._shows(signed)

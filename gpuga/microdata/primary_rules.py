@@ -195,11 +195,9 @@ def parse_rule(text: str) -> PrimaryRule:
         "p": _percent, "p%": _percent, "pq": _percent, "p/q": _percent,
     }  # fmt: skip
     parser = parsers.get(name.strip().lower())
-    if parser is None:
-        raise InputError(
-            f"unknown rule {printable(text)!r}: choose frequency:m[,range%], nk:n,k, p:p or pq:p,q",
-            field="--rule",
-        )
+    if parser is None or not numbers.strip():
+        what = f"unknown rule {printable(text)!r}" if parser is None else f"rule {printable(text)!r} lacks its numbers"
+        raise InputError(f"{what}: choose frequency:m[,range%], nk:n,k, p:p or pq:p,q", field="--rule")
     return parser(text, [_number(text, part) for part in numbers.split(",")])
 
 

@@ -10,17 +10,17 @@ import numpy as np
 from gpuga.context import Clock
 from gpuga.errors import OutOfTime
 from gpuga.safety.attacker import Attacker
-from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.table.table import Ints, Mask, Table
 
 
-def requirements_of(table: Table, strict: bool, clock: Clock | None = None) -> Tasks:
-    """The levels of all sensitive cells as tasks, sliding levels laid on the upper side as far as it reaches.
+def requirements_of(table: Table, strict: bool, clock: Clock | None = None) -> Requirements:
+    """The levels of all sensitive cells as requirements, sliding levels laid on the upper side as far as it reaches.
 
     Raises `OutOfTime` where the time ends before it is known how far that is.
     """
     clock = clock or Clock()
-    plain = level_tasks(table, strict)
+    plain = level_requirements(table, strict)
     extra = 1 if strict else 0
     levels = table.levels
     sliding = np.where(levels.sliding > 0, levels.sliding + extra, 0)
@@ -39,7 +39,7 @@ def requirements_of(table: Table, strict: bool, clock: Clock | None = None) -> T
     cells = np.repeat(table.sensitive, 2)
     direction = np.tile(np.array([1, -1], np.int8), len(table.sensitive))
     need = np.where(direction > 0, upper[cells], lower[cells])
-    return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
+    return Requirements(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +52,17 @@ class GeneralProblem:
 
     table: Table
     strict: bool
-    plain: Tasks
+    plain: Requirements
     clock: Clock | None = None
 
     @classmethod
     def of(cls, table: Table, strict: bool = False, clock: Clock | None = None) -> GeneralProblem:
         """The problem of a table; the clock ends what takes long to find out about it."""
         # the strict attacker is left with less, so bounds for the other one hold as well
-        return cls(table, strict, level_tasks(table), clock)
+        return cls(table, strict, level_requirements(table), clock)
 
     @cached_property
-    def requirements(self) -> Tasks:
+    def requirements(self) -> Requirements:
         """What a pattern has to meet, one per sensitive cell and direction."""
         return requirements_of(self.table, self.strict, self.clock)
 

@@ -1,9 +1,9 @@
-"""Mutual protection: tables that prove many tasks of the primaries-only pattern at once, before anything is suppressed.
+"""Mutual protection: tables that prove many requirements of the primaries-only pattern at once, before any search.
 
 Where sensitive cells are many they protect each other, and what they protect needs no search. Batches of consistent
 tables that move all of them, each up or down at random, come from a first-order method on the kernel back end. The
 elimination of the lines, done once for the pattern, makes each of them exact: free cells are rounded, the others
-follow in integers. Scaled into the attacker's bounds, a table proves every task whose level it reaches, and its
+follow in integers. Scaled into the attacker's bounds, a table proves every requirement whose level it reaches, and its
 reverse does as much.
 """
 
@@ -20,15 +20,15 @@ from gpuga.context import Context
 from gpuga.kernels import Backend, Equations, get_backend
 from gpuga.lp.projection import Floats, Kernel
 from gpuga.memory import short
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.unpick import unpick
 from gpuga.safety.vertex import Eliminated, eliminated
-from gpuga.safety.witness import Ground, hold, together, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, together, witness_of
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
-LEAST_TASKS = 200
-"""With fewer tasks than this, boxes and linear programs are as quick."""
+LEAST_REQUIREMENTS = 200
+"""With fewer requirements than this, boxes and linear programs are as quick."""
 
 MOST_ENTRIES = 20_000_000
 """A pattern whose elimination fills in beyond this is left to the search."""
@@ -56,26 +56,26 @@ SHARE = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class MutualProtection:
-    """Exact tables, and for every task the one that proves it (int64[T], -1: none)."""
+    """Exact tables, and for every requirement the one that proves it (int64[T], -1: none)."""
 
     tables: Witnesses
     proven_by: Ints
 
 
-_SEEN: WeakKeyDictionary[Tasks, MutualProtection] = WeakKeyDictionary()
+_SEEN: WeakKeyDictionary[Requirements, MutualProtection] = WeakKeyDictionary()
 
 
-def mutual_protection_of(table: Table, tasks: Tasks, context: Context) -> MutualProtection:
-    """As `mutual_protection`, once for the same tasks: they are asked for again by every seed of a run."""
-    if tasks not in _SEEN:
-        _SEEN[tasks] = mutual_protection(table, tasks, context)
-    return _SEEN[tasks]
+def mutual_protection_of(table: Table, requirements: Requirements, context: Context) -> MutualProtection:
+    """As `mutual_protection`, once for the same requirements: they are asked for again by every seed of a run."""
+    if requirements not in _SEEN:
+        _SEEN[requirements] = mutual_protection(table, requirements, context)
+    return _SEEN[requirements]
 
 
-def mutual_protection(table: Table, tasks: Tasks, context: Context) -> MutualProtection:
-    """What tables of the primaries-only pattern prove; with few tasks, or a table too large for it, nothing."""
-    nothing = MutualProtection(together([]), np.full(len(tasks), -1, np.int64))
-    if len(tasks) < LEAST_TASKS or context.whole or short():  # these tables move by parts of a unit
+def mutual_protection(table: Table, requirements: Requirements, context: Context) -> MutualProtection:
+    """What tables of the primaries-only pattern prove; with few requirements, or a table too large for it, nothing."""
+    nothing = MutualProtection(together([]), np.full(len(requirements), -1, np.int64))
+    if len(requirements) < LEAST_REQUIREMENTS or context.whole or short():  # these tables move by parts of a unit
         return nothing
     if context.clock.left() < FIRST_PATTERNS * context.first_seconds:
         return nothing
@@ -87,7 +87,7 @@ def mutual_protection(table: Table, tasks: Tasks, context: Context) -> MutualPro
     context.progress.stage("mutual protection", ROUNDS)
     made: list[Witnesses] = []
     proven_by = nothing.proven_by.copy()
-    possible, backend = pattern.possible(tasks), get_backend(context.backend)
+    possible, backend = pattern.possible(requirements), get_backend(context.backend)
     longest = 0.0
     for number in range(ROUNDS):
         open_ = np.flatnonzero((proven_by < 0) & possible)
@@ -96,8 +96,8 @@ def mutual_protection(table: Table, tasks: Tasks, context: Context) -> MutualPro
         begun = context.clock.spent()
         random = np.random.default_rng([context.seed, number])
         before = int((proven_by >= 0).sum())
-        for witness in pattern.tables(tasks.subset(open_), backend, random, everyone=number == 0):
-            if note(witness, tasks, proven_by, len(made)):
+        for witness in pattern.tables(requirements.subset(open_), backend, random, everyone=number == 0):
+            if note(witness, requirements, proven_by, len(made)):
                 made.append(witness)
         context.progress.advance()
         longest = max(longest, context.clock.spent() - begun)
@@ -106,14 +106,14 @@ def mutual_protection(table: Table, tasks: Tasks, context: Context) -> MutualPro
     return MutualProtection(together(made), proven_by)
 
 
-def note(witness: Witnesses, tasks: Tasks, proven_by: Ints, number: int) -> bool:
-    """Give an exact table to the open tasks that it proves; whether there are any."""
+def note(witness: Witnesses, requirements: Requirements, proven_by: Ints, number: int) -> bool:
+    """Give an exact table to the open requirements that it proves; whether there are any."""
     cells, amounts, denominator = witness.one(0)
     moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
     open_ = np.flatnonzero(proven_by < 0)
-    reach = np.array([moved.get(cell, 0) for cell in tasks.cell[open_].tolist()], np.int64)
+    reach = np.array([moved.get(cell, 0) for cell in requirements.cell[open_].tolist()], np.int64)
     # whole units only, so that no product can overflow
-    proven = open_[reach * tasks.direction[open_] // denominator >= tasks.need[open_]]
+    proven = open_[reach * requirements.direction[open_] // denominator >= requirements.need[open_]]
     proven_by[proven] = number
     return bool(len(proven))
 
@@ -129,7 +129,7 @@ class PrimaryPattern:
     kernel: Kernel
     equations: Equations
     lines: Eliminated
-    ground: Ground
+    allowed: AllowedChanges
 
     @classmethod
     def of(cls, table: Table) -> PrimaryPattern | None:
@@ -152,22 +152,24 @@ class PrimaryPattern:
             return None
         size = np.maximum(np.abs(table.value[cells]), 1).astype(np.float64)
         matrix = csr_array((coef * size[at], (line, at)), shape=(len(used), len(cells)))
-        kernel, ground = Kernel(matrix), Ground.of(table, table.forced)
+        kernel, allowed = Kernel(matrix), AllowedChanges.of(table, table.forced)
         scaled = kernel.rows
         equations = Equations.of(scaled.indptr, scaled.indices, scaled.data, len(cells))
-        return cls(table, cells, rise, fall, kernel, equations, lines, ground)
+        return cls(table, cells, rise, fall, kernel, equations, lines, allowed)
 
-    def possible(self, tasks: Tasks) -> Mask:
-        """Which tasks propagation does not refute."""
-        room = np.where(tasks.direction > 0, self.rise[tasks.cell], self.fall[tasks.cell])
-        return np.asarray((room >= tasks.need) & np.isin(tasks.cell, self.cells))
+    def possible(self, requirements: Requirements) -> Mask:
+        """Which requirements propagation does not refute."""
+        room = np.where(requirements.direction > 0, self.rise[requirements.cell], self.fall[requirements.cell])
+        return np.asarray((room >= requirements.need) & np.isin(requirements.cell, self.cells))
 
-    def tables(self, tasks: Tasks, backend: Backend, random: np.random.Generator, everyone: bool) -> list[Witnesses]:
-        """A batch of exact tables that pull at the tasks, in both directions each."""
+    def tables(
+        self, requirements: Requirements, backend: Backend, random: np.random.Generator, everyone: bool
+    ) -> list[Witnesses]:
+        """A batch of exact tables that pull at the requirements, in both directions each."""
         size = np.maximum(np.abs(self.table.value[self.cells]), 1).astype(np.float64)
         lower = np.repeat(-np.minimum(self.fall[self.cells] / size, FARTHEST)[:, None], BATCH, axis=1)
         upper = np.repeat(np.minimum(self.rise[self.cells] / size, FARTHEST)[:, None], BATCH, axis=1)
-        pull = self._pull(tasks, size, lower, upper, random, everyone)
+        pull = self._pull(requirements, size, lower, upper, random, everyone)
         z = self.kernel.project(backend.first_order(self.equations, pull, lower, upper, ITERATIONS))
         found = []
         for one in (z * size[:, None]).T:
@@ -178,19 +180,25 @@ class PrimaryPattern:
         return found
 
     def _pull(
-        self, tasks: Tasks, size: Floats, lower: Floats, upper: Floats, random: np.random.Generator, everyone: bool
+        self,
+        requirements: Requirements,
+        size: Floats,
+        lower: Floats,
+        upper: Floats,
+        random: np.random.Generator,
+        everyone: bool,
     ) -> Floats:
         """The objectives: each open cell up or down; bounds end a little beyond the level that is pulled at."""
         pull = np.zeros_like(lower)
         position = np.full(len(self.table), -1, np.int64)
         position[self.cells] = np.arange(len(self.cells))
         for sign, bound in ((1, upper), (-1, lower)):
-            mine = tasks.direction == sign
-            at = position[tasks.cell[mine]]
+            mine = requirements.direction == sign
+            at = position[requirements.cell[mine]]
             pulled = random.random((len(at), BATCH)) < (0.5 if everyone or sign > 0 else 1.0)
             if not everyone:
                 pulled &= random.random((len(at), BATCH)) < 0.5
-            reach = (BEYOND * tasks.need[mine] / size[at])[:, None] * sign
+            reach = (BEYOND * requirements.need[mine] / size[at])[:, None] * sign
             nearer = np.minimum(bound[at], reach) if sign > 0 else np.maximum(bound[at], reach)
             free = pull[at] == 0
             bound[at] = np.where(pulled & free, nearer, bound[at])
@@ -212,4 +220,4 @@ class PrimaryPattern:
         if share == 0 or not moved.any():
             return None
         witness = witness_of(self.cells, amounts * share, parts * SHARE)
-        return witness if hold(self.ground, witness)[0] else None
+        return witness if hold(self.allowed, witness)[0] else None

@@ -19,12 +19,12 @@ from gpuga.problem.path_costs import PathCosts, costs_of
 from gpuga.problem.refusal import impossible
 from gpuga.safety.flow import extreme, oriented, reachable
 from gpuga.safety.network import Network, PatternNetwork, capacity_of, network_of, pattern_network
-from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.two_way import TwoWayTable, two_way_table
 
 
-class Requirements(NamedTuple):
+class FlowLevels(NamedTuple):
     """Protection requirements of a two-way table: each one's place, whether its cell carries flow forward, how much.
 
     `place` int64[Q], `forward` bool[Q], `need` int64[Q] > 0.
@@ -52,8 +52,8 @@ class TwoWayProblem:
     candidate: Mask
     weight: Ints
     base_cost: int
-    levels: Requirements
-    plain_levels: Requirements
+    levels: FlowLevels
+    plain_levels: FlowLevels
     clock: Clock = field(default_factory=Clock)
 
     @property
@@ -115,21 +115,21 @@ def two_way_problem(table: Table, context: Context) -> TwoWayProblem:
 
 def problem_of(plane: TwoWayTable, strict: bool, clock: Clock | None = None) -> TwoWayProblem:
     """The problem of a plane, or `Infeasible`; without a clock there is no hurry."""
-    problem = with_requirements(plane, plain := level_tasks(plane.table, strict))
+    problem = with_requirements(plane, plain := level_requirements(plane.table, strict))
     everything = problem.forced | problem.candidate
-    fixed = _fixed_tasks(plane, plain, everything, strict)
+    fixed = _fixed_requirements(plane, plain, everything, strict)
     _refuse_impossible(plane, everything, fixed)
     levels = _open_levels(plane, problem.forced, fixed)
     bounding = levels if fixed is plain else _open_levels(plane, problem.forced, plain)
     return replace(problem, levels=levels, plain_levels=bounding, clock=clock or Clock())
 
 
-def with_requirements(plane: TwoWayTable, tasks: Tasks) -> TwoWayProblem:
-    """The problem of meeting the tasks, whether or not they are met already or can be met at all."""
+def with_requirements(plane: TwoWayTable, requirements: Requirements) -> TwoWayProblem:
+    """The problem of meeting the requirements, whether or not they are met already or can be met at all."""
     table = plane.table
     forced = plane.lay(table.forced).astype(bool)
     movable = (plane.up > 0) | (plane.down > 0)
-    levels = _levels(plane, tasks)
+    levels = _levels(plane, requirements)
     return TwoWayProblem(
         plane=plane,
         net=network_of(plane),
@@ -142,17 +142,17 @@ def with_requirements(plane: TwoWayTable, tasks: Tasks) -> TwoWayProblem:
     )
 
 
-def _levels(plane: TwoWayTable, tasks: Tasks) -> Requirements:
-    place, forward = oriented(plane, tasks)
-    return Requirements(place, forward, tasks.need)
+def _levels(plane: TwoWayTable, requirements: Requirements) -> FlowLevels:
+    place, forward = oriented(plane, requirements)
+    return FlowLevels(place, forward, requirements.need)
 
 
-def _open_levels(plane: TwoWayTable, forced: Mask, tasks: Tasks) -> Requirements:
-    """The tasks that the forced cells alone do not meet."""
-    return _levels(plane, tasks.subset(~reachable(plane, forced, tasks).met))
+def _open_levels(plane: TwoWayTable, forced: Mask, requirements: Requirements) -> FlowLevels:
+    """The requirements that the forced cells alone do not meet."""
+    return _levels(plane, requirements.subset(~reachable(plane, forced, requirements).met))
 
 
-def _fixed_tasks(plane: TwoWayTable, plain: Tasks, everything: Mask, strict: bool) -> Tasks:
+def _fixed_requirements(plane: TwoWayTable, plain: Requirements, everything: Mask, strict: bool) -> Requirements:
     """Upper and lower levels, widened where a sliding level asks for more; `plain` itself where none does.
 
     A sliding level is laid on the upper side as far as that can be reached, the rest on the lower side.
@@ -170,12 +170,12 @@ def _fixed_tasks(plane: TwoWayTable, plain: Tasks, everything: Mask, strict: boo
     cells = np.repeat(table.sensitive, 2)
     direction = np.tile(np.array([1, -1], np.int8), len(table.sensitive))
     need = np.where(direction > 0, upper[cells], lower[cells])
-    return Tasks(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
+    return Requirements(cells.astype(np.int32), direction, need.astype(np.int64)).subset(need > 0)
 
 
-def _refuse_impossible(plane: TwoWayTable, everything: Mask, tasks: Tasks) -> None:
+def _refuse_impossible(plane: TwoWayTable, everything: Mask, requirements: Requirements) -> None:
     """Raise if some level is out of reach even when all that may be suppressed is."""
-    failed = np.unique(tasks.cell[~reachable(plane, everything, tasks).met])
+    failed = np.unique(requirements.cell[~reachable(plane, everything, requirements).met])
     if not len(failed):
         return
     raise impossible(plane.table, failed.tolist())

@@ -23,8 +23,8 @@ from gpuga.lp.highs import WIDEST, Highs, solve_whole
 from gpuga.lp.solver import Answer, Model, Session, Solver, Status
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
-from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Ground, hold, rationalise, stretch, times, witness_of
+from gpuga.safety.requirements import Requirements
+from gpuga.safety.witness import AllowedChanges, hold, rationalise, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
 
@@ -84,7 +84,7 @@ class Attacker:
         self.cells = np.flatnonzero(suppressed).astype(np.int32)
         self.column = np.full(len(table), -1, np.int32)
         self.column[self.cells] = np.arange(len(self.cells), dtype=np.int32)
-        self.ground = Ground.of(table, suppressed)
+        self.allowed = AllowedChanges.of(table, suppressed)
         self.up, self.down = table.up[self.cells], table.down[self.cells]
         self.unit = max(1.0, self._size() / 1e4)
         self.solver = solver or Highs()
@@ -152,11 +152,16 @@ class Attacker:
         finally:
             self._bound(columns, -self.down[columns], self.up[columns])
 
-    def proposals(self, tasks: Tasks, seconds: float = float("inf")) -> Iterator[Witnesses]:
-        """Exact changes near what a solver proposes for many tasks at once; none of one that takes them one by one."""
-        if not isinstance(self.solver, BatchSolver) or not len(tasks):
+    def proposals(self, requirements: Requirements, seconds: float = float("inf")) -> Iterator[Witnesses]:
+        """Exact changes near what a solver proposes for many requirements at once; none if it takes them one by one."""
+        if not isinstance(self.solver, BatchSolver) or not len(requirements):
             return
-        asked = zip(self.column[tasks.cell].tolist(), tasks.direction.tolist(), tasks.need.tolist(), strict=True)
+        asked = zip(
+            self.column[requirements.cell].tolist(),
+            requirements.direction.tolist(),
+            requirements.need.tolist(),
+            strict=True,
+        )
         for answer in self.solver.solve_all([self._question(*one) for one in asked], seconds):
             point = self._read(answer)
             made = None if point is None else self._inside(point)
@@ -275,8 +280,8 @@ class Attacker:
 
     def _set_room(self, cells: Ints, up: Ints, down: Ints) -> None:
         columns = self.column[cells]
-        self.up[columns] = self.ground.up[cells] = up
-        self.down[columns] = self.ground.down[cells] = down
+        self.up[columns] = self.allowed.up[cells] = up
+        self.down[columns] = self.allowed.down[cells] = down
         self._bound(columns, -down, up)
 
     def _program(self) -> IntegerProgram:
@@ -319,7 +324,7 @@ class Attacker:
     def _is_ray(self, witness: Witnesses) -> bool:
         """Whether a change can go on for ever: it moves nothing towards a bound."""
         cells, amounts, _ = witness.one(0)
-        return bool((np.where(amounts > 0, self.ground.up[cells], self.ground.down[cells]) >= INFINITE).all())
+        return bool((np.where(amounts > 0, self.allowed.up[cells], self.allowed.down[cells]) >= INFINITE).all())
 
     def _settled(
         self, program: IntegerProgram, column: int, direction: int, goal: int | None, seconds: float, short: float = 0.0
@@ -447,13 +452,13 @@ class Attacker:
         witness = witness_of(self.cells, *point)
         if not len(witness.cell):
             return None
-        factor = stretch(self.ground, witness, 0)
+        factor = stretch(self.allowed, witness, 0)
         if factor < 1:
             made = times(witness, factor) if factor > 0 else None
             if made is None:
                 return None
             witness = made
-        return witness if hold(self.ground, witness)[0] else None
+        return witness if hold(self.allowed, witness)[0] else None
 
 
 def _floats(numbers: Integers, factor: Fraction) -> NDArray[np.float64]:

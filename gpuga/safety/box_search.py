@@ -37,9 +37,9 @@ def boxes_in_order(
     options: int,
     cells: int,
 ) -> tuple[Bytes, Ints, NDArray[np.int32], Ints]:
-    """Each task in turn its cheapest box, whose cells become suppressed.
+    """Each requirement in turn its cheapest box, whose cells become suppressed.
 
-    Returns which tasks have one (uint8[T]), the boxes' lengths (int64[T]), places and amounts one after the other.
+    Returns which requirements have one (uint8[T]), the boxes' lengths (int64[T]), places and amounts in a row.
     """
     scratch = new_scratch(boxed, options, cells)
     covered, length = np.zeros(len(place), np.uint8), np.zeros(len(place), np.int64)
@@ -48,9 +48,12 @@ def boxes_in_order(
         if cheapest(Ask(boxed, hidden, inside, place[t], direction[t], need[t]), scratch) >= INFINITE:
             continue
         covered[t], length[t] = 1, scratch.level[LENGTH, len(boxed.size)]
-        while used + length[t] > len(out_place):
-            out_place = np.concatenate((out_place, np.empty(len(out_place), np.int32)))
-            out_amount = np.concatenate((out_amount, np.empty(len(out_amount), np.int64)))
+        if used + length[t] > len(out_place):
+            more = 2 * max(len(out_place), length[t])
+            longer_place, longer_amount = np.empty(more, np.int32), np.empty(more, np.int64)
+            for x in range(used):  # loops: to put arrays together takes seconds to compile
+                longer_place[x], longer_amount[x] = out_place[x], out_amount[x]
+            out_place, out_amount = longer_place, longer_amount
         for x in range(length[t]):
             out_place[used], out_amount[used] = scratch.place[x], scratch.move[x] * need[t]
             hidden[scratch.place[x]] = 1

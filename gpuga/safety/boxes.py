@@ -18,7 +18,7 @@ from gpuga.kernels import Grid
 from gpuga.kernels.logic.boxes import Boxed, Bytes
 from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import together
 from gpuga.table.crossing import Expired, crossing_of
 from gpuga.table.table import Ints, Mask, Table
@@ -123,29 +123,29 @@ class BoxSearch:
         place = self.boxes.place[cells]
         return np.asarray(place[place >= 0], np.int64)
 
-    def certify(self, tasks: Tasks) -> tuple[Mask, Witnesses]:
-        """Which tasks a box of suppressed cells proves, and the boxes of those, in the order of the tasks."""
-        return self._run(tasks, inside=True)
+    def certify(self, requirements: Requirements) -> tuple[Mask, Witnesses]:
+        """Which requirements a box of suppressed cells proves, and the boxes of those, in their order."""
+        return self._run(requirements, inside=True)
 
-    def protect(self, tasks: Tasks, expired: Callable[[], bool] = bool) -> tuple[Mask, Witnesses]:
-        """Give each task in turn its cheapest box, suppressing what it needs; suppressed cells cost nothing.
+    def protect(self, requirements: Requirements, expired: Callable[[], bool] = bool) -> tuple[Mask, Witnesses]:
+        """Give each requirement in turn its cheapest box, suppressing what it needs; suppressed cells cost nothing.
 
-        Tasks that no single box covers, or that the end of the time catches, stay open: the mask says which tasks have
+        Requirements that no single box covers, or that the end of the time catches, stay open: the mask says which have
         a box.
         """
-        covered, found = np.zeros(len(tasks), bool), []
-        for begin in range(0, len(tasks), BOXES_AT_ONCE):
+        covered, found = np.zeros(len(requirements), bool), []
+        for begin in range(0, len(requirements), BOXES_AT_ONCE):
             if expired():
                 break
-            part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(tasks)))
-            covered[part], witnesses = self._run(tasks.subset(part), inside=False)
+            part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(requirements)))
+            covered[part], witnesses = self._run(requirements.subset(part), inside=False)
             found.append(witnesses)
         return covered, together(found)
 
-    def _run(self, tasks: Tasks, *, inside: bool) -> tuple[Mask, Witnesses]:
+    def _run(self, requirements: Requirements, *, inside: bool) -> tuple[Mask, Witnesses]:
         boxes, room = self.boxes, self.boxes.grid.room()
-        placed = np.flatnonzero(boxes.place[tasks.cell] >= 0)
-        asked = tasks.subset(placed)
+        placed = np.flatnonzero(boxes.place[requirements.cell] >= 0)
+        asked = requirements.subset(placed)
         place = boxes.place[asked.cell]
         found, length, places, amounts = boxes_in_order(
             boxes.boxed, self._hidden, inside, place, asked.direction, asked.need, room.options, room.box
@@ -153,7 +153,7 @@ class BoxSearch:
         found = found.astype(bool)
         start = np.concatenate([[0], np.cumsum(length[found])])
         ones = np.ones(int(found.sum()), np.int64)
-        covered = np.zeros(len(tasks), bool)
+        covered = np.zeros(len(requirements), bool)
         covered[placed[found]] = True
         return covered, _with_groups(Witnesses(start, boxes.cell[places], amounts, ones), boxes.groups)
 

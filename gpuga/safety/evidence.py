@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.safety.witness import Ground, hold, stretch, times, together
+from gpuga.safety.witness import AllowedChanges, hold, stretch, times, together
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.witnesses import Witnesses
@@ -78,7 +78,7 @@ class Evidence:
     def __init__(self, table: Table, suppressed: Mask, model: AttackerModel, keep: bool = False) -> None:
         self.table = table
         self.rule = Rule.of(table, suppressed, model.strict, model.protect_secondary)
-        self.ground = Ground.of(table, suppressed)
+        self.allowed = AllowedChanges.of(table, suppressed)
         self.whole, self.keep = model.whole, keep
         self.exact: dict[tuple[int, int], Fraction] = {}
         self.whole_rise = np.zeros(len(table), np.int64)
@@ -117,7 +117,7 @@ class Evidence:
 
     def offer(self, proposed: Witnesses) -> None:
         """What proposed witnesses show, of those that hold exactly; parts of a unit are left out."""
-        good = proposed.subset(np.flatnonzero(hold(self.ground, proposed)))
+        good = proposed.subset(np.flatnonzero(hold(self.allowed, proposed)))
         if self.whole:
             good = whole_ones(good)
         by = np.repeat(self._keep(good), np.diff(good.start))
@@ -128,7 +128,7 @@ class Evidence:
 
     def use(self, witness: Witnesses, cells: Sequence[int]) -> None:
         """Try one witness that holds, and its reverse as far as it goes, on all open cells, fractions included."""
-        back = stretch(self.ground, witness, 0, -1)
+        back = stretch(self.allowed, witness, 0, -1)
         if self.whole:
             witness, back = whole_ones(witness), Fraction(int(back))
         for one in (witness, times(witness, -back)) if back > 0 and len(witness) else (witness,):

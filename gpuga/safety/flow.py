@@ -22,17 +22,17 @@ from gpuga.safety.network import (
     network_of,
     pattern_network,
 )
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import INFINITE, Ints, Mask
 from gpuga.table.two_way import TwoWayTable
 
 
 @dataclass(frozen=True, eq=False)
 class FlowReach:
-    """Which tasks a pattern meets and, where asked for, the change of the table that shows it.
+    """Which requirements a pattern meets and, where asked for, the change of the table that shows it.
 
-    `met` bool[T]. Task t's witness are the entries `start[t]:start[t+1]` of `cell` (int32) and `amount`
-    (int64, signed change of the cell, the task's own included); empty where the task is not met.
+    `met` bool[T]. Requirement t's witness are the entries `start[t]:start[t+1]` of `cell` (int32) and `amount`
+    (int64, signed change of the cell, the requirement's own included); empty where the requirement is not met.
     """
 
     met: Mask
@@ -41,15 +41,15 @@ class FlowReach:
     amount: Ints
 
 
-def reachable(plane: TwoWayTable, suppressed: Mask, tasks: Tasks, witnesses: bool = False) -> FlowReach:
-    """Decide each task exactly in the pattern `suppressed` (bool[R, C]), with witnesses if asked for."""
-    place, forward = oriented(plane, tasks)
+def reachable(plane: TwoWayTable, suppressed: Mask, requirements: Requirements, witnesses: bool = False) -> FlowReach:
+    """Decide each requirement exactly in the pattern `suppressed` (bool[R, C]), with witnesses if asked for."""
+    place, forward = oriented(plane, requirements)
     network = _prepared(plane, suppressed)
     if not witnesses:
-        met = _decide(network, place, forward, tasks.need)
+        met = _decide(network, place, forward, requirements.need)
         empty = np.zeros(0, np.int64)
-        return FlowReach(met, np.zeros(len(tasks) + 1, np.int64), empty.astype(np.int32), empty)
-    met, start, at, amount = _witness(network, place, forward, tasks.need)
+        return FlowReach(met, np.zeros(len(requirements) + 1, np.int64), empty.astype(np.int32), empty)
+    met, start, at, amount = _witness(network, place, forward, requirements.need)
     return FlowReach(met, start, plane.cell.ravel()[at], amount * plane.sign.ravel()[at])
 
 
@@ -65,10 +65,10 @@ def extreme(plane: TwoWayTable, suppressed: Mask, cells: NDArray[np.integer]) ->
     return np.where(inner, forward, back), np.where(inner, back, forward)
 
 
-def oriented(plane: TwoWayTable, tasks: Tasks) -> tuple[Ints, Mask]:
-    """Each task's place and whether its cell carries flow forward (row to column) when it is met."""
-    place = plane.place[tasks.cell]
-    return place, np.asarray(tasks.direction * plane.sign.ravel()[place] > 0)
+def oriented(plane: TwoWayTable, requirements: Requirements) -> tuple[Ints, Mask]:
+    """Each requirement's place and whether its cell carries flow forward (row to column) when it is met."""
+    place = plane.place[requirements.cell]
+    return place, np.asarray(requirements.direction * plane.sign.ravel()[place] > 0)
 
 
 def _prepared(plane: TwoWayTable, suppressed: Mask) -> PatternNetwork:

@@ -216,15 +216,15 @@ def ends_of(network: PatternNetwork, own: int, forward: bool) -> tuple[int, int]
 
 
 @bare
-def source_of(task_forth: bool, own: int, rows: int, columns: int) -> int:
+def source_of(requirement_forth: bool, own: int, rows: int, columns: int) -> int:
     """Where the counter-flow starts: a cell that carries flow forward (row to column) needs it back."""
-    return rows + own % columns if task_forth else own // columns
+    return rows + own % columns if requirement_forth else own // columns
 
 
 @bare
-def sink_of(task_forth: bool, own: int, rows: int, columns: int) -> int:
+def sink_of(requirement_forth: bool, own: int, rows: int, columns: int) -> int:
     """Where the counter-flow ends."""
-    return own // columns if task_forth else rows + own % columns
+    return own // columns if requirement_forth else rows + own % columns
 
 
 @bare

@@ -10,7 +10,7 @@ from gpuga.errors import OutOfTime
 from gpuga.safety.boxes import BoxGrid, BoxSearch, box_grid
 from gpuga.safety.evidence import Evidence
 from gpuga.safety.flow import extreme, reachable
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table.crossing import Expired
 from gpuga.table.table import Ints, Mask, Table
 from gpuga.table.two_way import TwoWayTable, suppressed_grid, two_way_table
@@ -38,41 +38,41 @@ def cheap_proofs(table: Table, suppressed: Mask, shown: Evidence, cells: Ints, e
 
 def _by_boxes(grid: BoxGrid, suppressed: Mask, shown: Evidence, cells: Ints, expired: Expired) -> None:
     """Boxes of suppressed cells, each checked exactly before it counts."""
-    search, tasks = BoxSearch(grid, suppressed), _tasks(shown, cells)
-    for begin in range(0, len(tasks), BOXES_AT_ONCE):
+    search, requirements = BoxSearch(grid, suppressed), _requirements(shown, cells)
+    for begin in range(0, len(requirements), BOXES_AT_ONCE):
         if expired():
             return
-        part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(tasks)))
-        shown.offer(search.certify(tasks.subset(part))[1])
+        part = np.arange(begin, min(begin + BOXES_AT_ONCE, len(requirements)))
+        shown.offer(search.certify(requirements.subset(part))[1])
 
 
 def _by_flow(plane: TwoWayTable, suppressed: Mask, shown: Evidence, cells: Ints) -> None:
     """Maximum flows: what they do not reach is out of reach."""
     laid = suppressed_grid(plane, suppressed)
-    _show(plane, laid, shown, _tasks(shown, cells))
+    _show(plane, laid, shown, _requirements(shown, cells))
     broad = np.array([c for c in cells.tolist() if shown.asks_width(c)], np.int64)
     for direction, amounts in zip((1, -1), extreme(plane, laid, broad), strict=True):
         goal = np.array([shown.goal(c, direction) for c in broad.tolist()], np.int64)
         need = np.minimum(amounts, goal)
         moving = need > 0
         signs = np.full(int(moving.sum()), direction, np.int8)
-        _show(plane, laid, shown, Tasks(broad[moving].astype(np.int32), signs, need[moving]))
+        _show(plane, laid, shown, Requirements(broad[moving].astype(np.int32), signs, need[moving]))
 
 
-def _show(plane: TwoWayTable, laid: Mask, shown: Evidence, tasks: Tasks) -> None:
-    """Note the tasks that flows meet, with their witnesses where those are kept."""
-    reach = reachable(plane, laid, tasks, witnesses=shown.keep)
+def _show(plane: TwoWayTable, laid: Mask, shown: Evidence, requirements: Requirements) -> None:
+    """Note the requirements that flows meet, with their witnesses where those are kept."""
+    reach = reachable(plane, laid, requirements, witnesses=shown.keep)
     if shown.keep:
-        ones = np.ones(len(tasks), np.int64)
+        ones = np.ones(len(requirements), np.int64)
         shown.offer(Witnesses(reach.start, reach.cell, reach.amount, ones).subset(np.flatnonzero(reach.met)))
     else:
-        shown.note_whole(tasks.cell[reach.met], tasks.direction[reach.met], tasks.need[reach.met])
+        shown.note_whole(requirements.cell[reach.met], requirements.direction[reach.met], requirements.need[reach.met])
 
 
-def _tasks(shown: Evidence, cells: Ints) -> Tasks:
-    """What the cells are asked for, as tasks."""
+def _requirements(shown: Evidence, cells: Ints) -> Requirements:
+    """What the cells are asked for, as requirements."""
     both = np.repeat(cells, 2)
     direction = np.tile(np.array([1, -1], np.int8), len(cells))
     need = shown.asked(both, direction)
     wanted = need > 0
-    return Tasks(both[wanted].astype(np.int32), direction[wanted], need[wanted])
+    return Requirements(both[wanted].astype(np.int32), direction[wanted], need[wanted])

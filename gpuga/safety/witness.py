@@ -35,8 +35,8 @@ def witness_of(cells: NDArray[np.int32], amounts: Integers, denominator: int = 1
     return Witnesses(np.array([0, len(cell)], np.int64), cell, amounts[moved], np.array([denominator], kind))
 
 
-class Ground(NamedTuple):
-    """What witnesses are checked against: the lines of each cell and the room of the suppressed ones."""
+class AllowedChanges(NamedTuple):
+    """The changes that a pattern allows: lines of each cell, which must hold, and the room of the suppressed ones."""
 
     cell_start: Ints
     cell_line: NDArray[np.int32]
@@ -46,33 +46,33 @@ class Ground(NamedTuple):
     down: Ints
 
     @classmethod
-    def of(cls, table: Table, suppressed: Mask) -> Ground:
-        """The ground of a pattern: published cells have no room at all."""
+    def of(cls, table: Table, suppressed: Mask) -> AllowedChanges:
+        """The allowed of a pattern: published cells have no room at all."""
         start, line, coef = table.lines.by_cell(len(table))
         return cls(
             start, line, coef, len(table.lines), np.where(suppressed, table.up, 0), np.where(suppressed, table.down, 0)
         )
 
 
-def hold(ground: Ground, witnesses: Witnesses) -> Mask:
+def hold(allowed: AllowedChanges, witnesses: Witnesses) -> Mask:
     """Whether each witness is a consistent table of the attacker's, exactly (bool[W])."""
     if len(witnesses) == 0:
         return np.zeros(0, bool)
     largest = float(np.abs(witnesses.amount.astype(float)).max(initial=0.0))
     longest = float(np.diff(witnesses.start).max(initial=0))
-    coef = float(np.abs(ground.cell_coef.astype(float)).max(initial=1.0))
+    coef = float(np.abs(allowed.cell_coef.astype(float)).max(initial=1.0))
     wide = witnesses.amount.dtype == object or witnesses.denominator.dtype == object
     if wide or largest * longest * coef >= MOST:
-        return np.array([_holds_in_python(ground, *witnesses.one(w)) for w in range(len(witnesses))], bool)
-    return np.asarray(_hold(ground, witnesses.start, witnesses.cell, witnesses.amount, witnesses.denominator))
+        return np.array([_holds_in_python(allowed, *witnesses.one(w)) for w in range(len(witnesses))], bool)
+    return np.asarray(_hold(allowed, witnesses.start, witnesses.cell, witnesses.amount, witnesses.denominator))
 
 
 @compiled
-def _hold(ground: Ground, start: Ints, cell: NDArray[np.int32], amount: Ints, denominator: Ints) -> Mask:
+def _hold(allowed: AllowedChanges, start: Ints, cell: NDArray[np.int32], amount: Ints, denominator: Ints) -> Mask:
     held = np.ones(len(denominator), np.bool_)
-    cell_start, cell_line, cell_coef = ground.cell_start, ground.cell_line, ground.cell_coef
-    balance = np.zeros(ground.lines, np.int64)
-    seen = np.full(len(ground.up), -1, np.int64)
+    cell_start, cell_line, cell_coef = allowed.cell_start, allowed.cell_line, allowed.cell_coef
+    balance = np.zeros(allowed.lines, np.int64)
+    seen = np.full(len(allowed.up), -1, np.int64)
     for w in range(len(denominator)):
         if denominator[w] < 1:
             held[w] = False
@@ -82,7 +82,7 @@ def _hold(ground: Ground, start: Ints, cell: NDArray[np.int32], amount: Ints, de
             if seen[c] == w:  # a cell listed twice could pass its bound in parts
                 held[w] = False
             seen[c] = w
-            room = ground.up[c] if d > 0 else ground.down[c]
+            room = allowed.up[c] if d > 0 else allowed.down[c]
             # |d| <= room * denominator without forming a product that could overflow
             if room < INFINITE and -(-abs(d) // denominator[w]) > room:
                 held[w] = False
@@ -97,18 +97,18 @@ def _hold(ground: Ground, start: Ints, cell: NDArray[np.int32], amount: Ints, de
     return held
 
 
-def _holds_in_python(ground: Ground, cells: NDArray[np.int32], amounts: Ints, denominator: int) -> bool:
+def _holds_in_python(allowed: AllowedChanges, cells: NDArray[np.int32], amounts: Ints, denominator: int) -> bool:
     """The same check in integers without a limit, for the rare deviation that is too large for int64."""
     balance: dict[int, int] = {}
     if denominator < 1 or len(set(cells.tolist())) < len(cells):
         return False
     for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
-        room = int(ground.up[cell] if amount > 0 else ground.down[cell])
+        room = int(allowed.up[cell] if amount > 0 else allowed.down[cell])
         if room < INFINITE and abs(amount) > room * denominator:
             return False
-        for q in range(int(ground.cell_start[cell]), int(ground.cell_start[cell + 1])):
-            line = int(ground.cell_line[q])
-            balance[line] = balance.get(line, 0) + int(ground.cell_coef[q]) * amount
+        for q in range(int(allowed.cell_start[cell]), int(allowed.cell_start[cell + 1])):
+            line = int(allowed.cell_line[q])
+            balance[line] = balance.get(line, 0) + int(allowed.cell_coef[q]) * amount
     return not any(balance.values())
 
 
@@ -124,11 +124,11 @@ def together(parts: Sequence[Witnesses]) -> Witnesses:
     )
 
 
-def stretch(ground: Ground, witness: Witnesses, w: int, direction: int = 1) -> Fraction:
+def stretch(allowed: AllowedChanges, witness: Witnesses, w: int, direction: int = 1) -> Fraction:
     """The largest factor by which a witness (its reverse: `direction` -1) still keeps all bounds."""
     cells, amounts, denominator = witness.one(w)
     forward = np.asarray(amounts > 0, bool) == (direction > 0)
-    room = np.where(forward, ground.up[cells], ground.down[cells])
+    room = np.where(forward, allowed.up[cells], allowed.down[cells])
     if amounts.dtype == object:
         tight = np.arange(len(cells))
     else:
@@ -138,9 +138,9 @@ def stretch(ground: Ground, witness: Witnesses, w: int, direction: int = 1) -> F
     return min(factors, default=Fraction(0))
 
 
-def reversal(ground: Ground, witnesses: Witnesses, w: int) -> Fraction:
+def reversal(allowed: AllowedChanges, witnesses: Witnesses, w: int) -> Fraction:
     """The largest factor by which the reverse of a witness still is a witness (0: none)."""
-    return stretch(ground, witnesses, w, -1)
+    return stretch(allowed, witnesses, w, -1)
 
 
 def times(witness: Witnesses, factor: Fraction) -> Witnesses:

@@ -155,7 +155,8 @@ def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
     for option, by_dimension in named.items():
         for name in by_dimension:
             if name not in names:
-                raise InputError(f"there is no dimension {printable(name)!r}", field=option)
+                had = ", ".join(map(printable, names))
+                raise InputError(f"there is no dimension {printable(name)!r}; the table has {had}", field=option)
     dimensions, codes = [], []
     for name in names:
         dimension, code = _dimension(name, columns[name], reading)
@@ -164,7 +165,9 @@ def _grid(columns: Mapping[str, Column], reading: Reading) -> Added:
     grid = Grid(tuple(dimensions), np.column_stack(codes).astype(np.int32))
     _warn_of_numbering(columns, names)
     if (pair := duplicates(grid)) is not None:
-        raise InputError(f"the same cell as in row {pair[0] + 1}: every cell may occur once", cell=pair[1])
+        raise InputError(
+            f"the same cell as in row {pair[0] + 1} below the header: every cell may occur once", cell=pair[1]
+        )
     return add_marginals(grid)
 
 
@@ -264,7 +267,11 @@ def _levels(
             level[name][: len(column)] = column
             given[: len(column)] |= figures[name].present
     sensitive = status == Status.SENSITIVE
-    by_rule = parse_rule(rule or DEFAULT_RULE).levels(value, 10**digits)
+    chosen = parse_rule(rule or DEFAULT_RULE)
+    if not chosen.share and 0 < chosen.least < 1 and sensitive.any():
+        share = f"{float(100 * chosen.least):g}%"
+        warnings.warn(f"--levels {rule} is an amount, less than 1; write {share} if a share is meant", stacklevel=2)
+    by_rule = chosen.levels(value, 10**digits)
     for name in ("lower", "upper"):
         level[name] = np.where(sensitive, np.where(given, level[name], by_rule), 0)
     return Levels(level["lower"], level["upper"], np.where(sensitive, level["sliding"], 0))

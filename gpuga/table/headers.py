@@ -69,8 +69,13 @@ def value_column(columns: Mapping[str, Column]) -> Column:
     others = [c for c in columns if c not in RESERVED and c not in NUMBERING and _is_numeric(columns[c])]
     if not meant and len(others) == 1:
         meant = others
-    hint = f": if column {printable(meant[0])!r} holds the values, rename it to value" if meant else ""
-    if not meant and len(others) > 1:
+    hint = ""
+    if meant:
+        name = printable(meant[0])
+        hint = f": if column {name!r} holds the values, rename it to value; of records, use --by with --value {name}"
+    elif len(columns) == 1:
+        hint = f", only {printable(next(iter(columns)))!r}: is --separator right?"
+    elif len(others) > 1:
         hint = ": if it is a pivot table, name the dimension whose codes are its header with --wide NAME"
     raise HeaderError(f"has no column value{hint}", field="value")
 

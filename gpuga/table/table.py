@@ -369,10 +369,8 @@ def _check(table: Table) -> None:
     if (bad := np.flatnonzero(residual)).size:
         line = int(bad[0])
         total, cells = _total_of(table, line), int(np.diff(table.lines.start)[line])
-        raise InputError(
-            f"equation {line} (total {table.label(total)}, {cells} cells) does not add up",
-            cell=total,
-        )
+        parts = f"{table.label(total)} is not the sum of its {cells - 1} parts"
+        raise InputError(f"{parts}: equation {line} does not add up", cell=total)
 
 
 def _refuse_overflow(table: Table, by: int, weight_by: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..layout import Bits
 from .bits import ZERO, lowest, position
 from .compile import Integer, bare, whole
-from .records import Arcs, Ground, Net
+from .records import Arcs, Net, TableRecord
 
 
 @bare
@@ -26,13 +26,13 @@ def link(net: Net, c: int, row: int, column: int) -> Integer:
 
 
 @bare
-def add_arc(ground: Arcs, net: Net, i: int, j: int) -> Integer:
+def add_arc(table: Arcs, net: Net, i: int, j: int) -> Integer:
     """Suppress cell (i, j), which must be published; returns its arc."""
-    c = i * ground.columns + j
-    e = link(net, c, i, ground.rows + j)
+    c = i * table.columns + j
+    e = link(net, c, i, table.rows + j)
     for side in range(2):
-        net.capacity[2 * e + side] = ground.capacity[c, side]
-        net.room[2 * e + side] = ground.capacity[c, side]
+        net.capacity[2 * e + side] = table.capacity[c, side]
+        net.room[2 * e + side] = table.capacity[c, side]
     return e
 
 
@@ -67,18 +67,18 @@ def remove_arc(net: Net, e: int) -> None:
 
 
 @bare
-def build(ground: Ground, net: Net, rows: Bits) -> None:
+def build(table: TableRecord, net: Net, rows: Bits) -> None:
     """The network of the pattern `rows` uint64[R, W]."""
-    for v in range(ground.rows + ground.columns):
+    for v in range(table.rows + table.columns):
         net.first[v] = -1
     net.size[0] = 0
-    for i in range(ground.rows):
+    for i in range(table.rows):
         for w in range(rows.shape[1]):
             word = rows[i, w]
             while word != ZERO:
                 single = lowest(word)
                 word ^= single
-                add_arc(ground, net, i, w * 64 + position(single))
+                add_arc(table, net, i, w * 64 + position(single))
 
 
 @bare
@@ -106,7 +106,7 @@ def close_arc(net: Net, e: int) -> None:
 
 
 @bare
-def open_arc(ground: Ground, net: Net, e: int) -> None:
+def open_arc(table: TableRecord, net: Net, e: int) -> None:
     """Give arc e its capacities back."""
     for side in range(2):
-        net.capacity[2 * e + side] = ground.capacity[net.cell[e], side]
+        net.capacity[2 * e + side] = table.capacity[net.cell[e], side]

@@ -19,8 +19,8 @@ from .general_records import (
     LARGEST_KEY,
     NOTES,
     Bytes,
+    GeneralTable,
     Genes,
-    Ground,
     State,
 )
 from .hashing import below
@@ -30,10 +30,10 @@ OFTEN_FAILED = (5, 1, 0)
 
 
 @bare
-def set_prices(ground: Ground, state: State, prices: Int64, first: Bytes, second: Bytes, seed: np.uint64) -> None:
+def set_prices(table: GeneralTable, state: State, prices: Int64, first: Bytes, second: Bytes, seed: np.uint64) -> None:
     """What cells cost to a child: next to nothing in both parents, 0.3 in one, else blurred upwards by up to 0.3."""
     for x in range(len(state.price)):
-        if ground.kind[x] == BARRED:
+        if table.kind[x] == BARRED:
             state.price[x] = -1
             continue
         full = prices[x] * FINE
@@ -46,17 +46,17 @@ def set_prices(ground: Ground, state: State, prices: Int64, first: Bytes, second
 
 
 @bare
-def load(ground: Ground, state: State, start: Bytes, genes: Genes, p: int) -> None:
+def load(table: GeneralTable, state: State, start: Bytes, genes: Genes, p: int) -> None:
     """Begin with a pattern, and with the certificates of an individual that stand in it."""
     note = state.note
     for x in range(NOTES):
         note[x] = 0
     for x in range(len(state.hidden)):
-        state.hidden[x] = ground.kind[x] == FORCED or (start[x] != 0 and ground.kind[x] != BARRED)
+        state.hidden[x] = table.kind[x] == FORCED or (start[x] != 0 and table.kind[x] != BARRED)
         state.cost[x] = 0 if state.hidden[x] else state.price[x]
         state.moved[x], state.seen[x] = 0, 0
         if state.hidden[x]:
-            note[COST] += ground.weight[x]
+            note[COST] += table.weight[x]
     count = genes.certificates[p]
     state.begin[0] = 0
     for certificate in range(count):
@@ -95,15 +95,15 @@ def store(state: State, pattern: Bytes, genes: Genes, p: int) -> bool:
 
 
 @bare
-def arrange(ground: Ground, state: State, style: int, seed: np.uint64) -> None:
+def arrange(table: GeneralTable, state: State, style: int, seed: np.uint64) -> None:
     """The order in which requirements are asked: at random, or largest need or heaviest cell first, blurred."""
     count = len(state.proof)
     for requirement in range(count):
         blur = below(seed, whole(requirement), whole(1 << 20))
         if style == BY_NEED:
-            blur = -min(ground.need[requirement], LARGEST_KEY) * (2048 + blur // 1024)
+            blur = -min(table.need[requirement], LARGEST_KEY) * (2048 + blur // 1024)
         elif style == BY_WEIGHT:
-            blur = -min(ground.size_of[requirement], LARGEST_KEY) * (2048 + blur // 1024)
+            blur = -min(table.size_of[requirement], LARGEST_KEY) * (2048 + blur // 1024)
         state.order[requirement], state.key[requirement] = requirement, blur
     sort_order(state, count)
 
@@ -125,22 +125,22 @@ def sort_order(state: State, count: int) -> None:
 
 
 @bare
-def decode(ground: Ground, state: State, style: int, seed: np.uint64) -> bool:
+def decode(table: GeneralTable, state: State, style: int, seed: np.uint64) -> bool:
     """Give every requirement of a loaded pattern a certificate; False where one has none."""
-    arrange(ground, state, style, seed)
+    arrange(table, state, style, seed)
     complete = True
     for x in range(len(state.proof)):
-        if ground.halt[0] != 0:
+        if table.halt[0] != 0:
             return False
         requirement = whole(state.order[x])
-        if state.proof[requirement] < 0 and not certify(ground, state, requirement, whole(-1)):
+        if state.proof[requirement] < 0 and not certify(table, state, requirement, whole(-1)):
             complete = False
         sweep_in_time(state)
     return complete
 
 
 @bare
-def try_to_publish(ground: Ground, state: State, place: int) -> bool:
+def try_to_publish(table: GeneralTable, state: State, place: int) -> bool:
     """Publish a cell if every requirement that leans on it finds another certificate inside the pattern.
 
     Requirements that found none before, for other cells, are asked first: where one finds none again, whatever the
@@ -148,58 +148,58 @@ def try_to_publish(ground: Ground, state: State, place: int) -> bool:
     """
     mark = here(state)
     first = whole(state.head[place])
-    toggle(ground, state, place)
+    toggle(table, state, place)
     for least in OFTEN_FAILED:
         e = first
         while e >= 0:
             certificate = state.owner[e]
-            if state.uses[certificate] > 0 and not renewed(ground, state, whole(certificate), whole(least)):
-                take_back(ground, state, mark)
+            if state.uses[certificate] > 0 and not renewed(table, state, whole(certificate), whole(least)):
+                take_back(table, state, mark)
                 return False
             e = whole(state.next[e])
     return True
 
 
 @bare
-def renewed(ground: Ground, state: State, certificate: int, least: int) -> bool:
+def renewed(table: GeneralTable, state: State, certificate: int, least: int) -> bool:
     """Whether the requirements on a certificate that failed `least` times found another one inside the pattern.
 
     How often each failed during this clean-up stands in `key`.
     """
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
         for way in range(2):
-            requirement = ground.asked[state.cell[e], way]
+            requirement = table.asked[state.cell[e], way]
             if requirement < 0 or state.proof[requirement] != certificate or state.key[requirement] < least:
                 continue
-            if not certify_inside(ground, state, whole(requirement), certificate):
+            if not certify_inside(table, state, whole(requirement), certificate):
                 state.key[requirement] += 1
                 return False
     return True
 
 
 @bare
-def clean(ground: Ground, state: State) -> None:
+def clean(table: GeneralTable, state: State) -> None:
     """Publish what is redundant, heaviest first."""
     for requirement in range(len(state.key)):
         state.key[requirement] = 0
-    for x in range(len(ground.heaviest)):
-        if ground.halt[0] != 0:
+    for x in range(len(table.heaviest)):
+        if table.halt[0] != 0:
             return
-        place = whole(ground.heaviest[x])
+        place = whole(table.heaviest[x])
         if state.hidden[place]:
-            try_to_publish(ground, state, place)
+            try_to_publish(table, state, place)
             sweep_in_time(state)
 
 
 @bare
-def certified(ground: Ground, state: State) -> bool:
+def certified(table: GeneralTable, state: State) -> bool:
     """Whether every requirement of a loaded pattern has a certificate inside."""
     for requirement in range(len(state.proof)):
-        if ground.halt[0] != 0:
+        if table.halt[0] != 0:
             return False
         if state.proof[requirement] < 0:
-            if not certify_inside(ground, state, whole(requirement), whole(-1)):
+            if not certify_inside(table, state, whole(requirement), whole(-1)):
                 return False
-            share(ground, state, whole(state.proof[requirement]), whole(ground.own[requirement]))
+            share(table, state, whole(state.proof[requirement]), whole(table.own[requirement]))
         sweep_in_time(state)
     return True

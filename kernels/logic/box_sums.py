@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from ..layout import INFINITE
 from .compile import Integer, bare, whole
-from .general_records import LENGTH, SMALLEST_PART, TOUCHED, Ground, State
+from .general_records import LENGTH, SMALLEST_PART, TOUCHED, GeneralTable, State
 
 
 @bare
-def worth(ground: Ground, state: State, place: int, move: int, need: int, limit: int) -> int:
+def worth(table: GeneralTable, state: State, place: int, move: int, need: int, limit: int) -> int:
     """What one cell adds to a box; -1 when it may not or cannot move so far, or costs `limit` or more.
 
     The price is looked at first: most cells are published, and too dear where only suppressed ones will do.
@@ -21,33 +21,33 @@ def worth(ground: Ground, state: State, place: int, move: int, need: int, limit:
     price = state.cost[place]
     if price >= limit:
         return whole(-1)
-    room = ground.up[place] if move > 0 else ground.down[place]
+    room = table.up[place] if move > 0 else table.down[place]
     if room < INFINITE and state.note[TOUCHED] > 0:
         room -= state.moved[place] * move
     return whole(-1) if room < need else price
 
 
 @bare
-def list_options(ground: Ground, state: State, own: int, move: int, need: int, limit: int, axis: int) -> bool:
+def list_options(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int, axis: int) -> bool:
     """List an axis's options that cost less than `limit`, by rising price; False where there are none."""
     begin = state.level[1, axis - 1] if axis > 0 else 0
-    stride = ground.stride[axis]
-    code = own // stride % ground.size[axis]
+    stride = table.stride[axis]
+    code = own // stride % table.size[axis]
     end = begin
-    if ground.total[axis] >= 0:
-        total = ground.total[axis]
-        for other in range(ground.size[axis]):
+    if table.total[axis] >= 0:
+        total = table.total[axis]
+        for other in range(table.size[axis]):
             with_it = move if other == total or code == total else -move
-            price = worth(ground, state, own + (other - code) * stride, with_it, need, limit)
+            price = worth(table, state, own + (other - code) * stride, with_it, need, limit)
             if price >= 0 and other != code:
                 insert(state, begin, end, price, other)
                 end += 1
     else:
-        for option in range(ground.first[ground.base[axis] + code], ground.first[ground.base[axis] + code + 1]):
+        for option in range(table.first[table.base[axis] + code], table.first[table.base[axis] + code + 1]):
             price = whole(0)
-            for e in range(ground.start[option], ground.start[option + 1]):
-                at = own + (ground.code[e] - code) * stride
-                part = worth(ground, state, at, move * ground.sign[e], need, limit - price)
+            for e in range(table.start[option], table.start[option + 1]):
+                at = own + (table.code[e] - code) * stride
+                part = worth(table, state, at, move * table.sign[e], need, limit - price)
                 price = whole(-1) if part < 0 else price + part
                 if price < 0:
                     break
@@ -70,14 +70,14 @@ def insert(state: State, begin: int, end: int, price: int, option: int) -> None:
 
 
 @bare
-def spread(ground: Ground, state: State, length: int, by: int, sign: int, need: int, left: int) -> int:
+def spread(table: GeneralTable, state: State, length: int, by: int, sign: int, need: int, left: int) -> int:
     """Copy the first cells of the box at hand by an offset behind its end; the price, -1 if it reaches `left`."""
     price, written = whole(0), state.note[LENGTH]
     if written + length > len(state.place):
         return -1
     for x in range(length):
         place, move = state.place[x] + by, state.move[x] * sign
-        part = worth(ground, state, whole(place), whole(move), need, left - price)
+        part = worth(table, state, whole(place), whole(move), need, left - price)
         if part < 0:
             return -1
         price += part
@@ -87,22 +87,22 @@ def spread(ground: Ground, state: State, length: int, by: int, sign: int, need: 
 
 
 @bare
-def join(ground: Ground, state: State, own: int, need: int, axis: int, option: int, limit: int) -> bool:
+def join(table: GeneralTable, state: State, own: int, need: int, axis: int, option: int, limit: int) -> bool:
     """Multiply the box at hand by one option of an axis; False when that is impossible or reaches `limit`."""
-    level, stride = state.level, ground.stride[axis]
+    level, stride = state.level, table.stride[axis]
     length, price = level[2, axis], level[3, axis]
-    code = own // stride % ground.size[axis]
+    code = own // stride % table.size[axis]
     state.note[LENGTH] = length
-    if ground.total[axis] >= 0:
-        sign = whole(1 if option == ground.total[axis] or code == ground.total[axis] else -1)
-        part = spread(ground, state, length, (option - code) * stride, sign, need, limit - price)
+    if table.total[axis] >= 0:
+        sign = whole(1 if option == table.total[axis] or code == table.total[axis] else -1)
+        part = spread(table, state, length, (option - code) * stride, sign, need, limit - price)
         if part < 0:
             return False
         price += part
     else:
-        for e in range(ground.start[option], ground.start[option + 1]):
-            by = (ground.code[e] - code) * stride
-            part = spread(ground, state, length, by, whole(ground.sign[e]), need, limit - price)
+        for e in range(table.start[option], table.start[option + 1]):
+            by = (table.code[e] - code) * stride
+            part = spread(table, state, length, by, whole(table.sign[e]), need, limit - price)
             if part < 0:
                 return False
             price += part
@@ -111,9 +111,9 @@ def join(ground: Ground, state: State, own: int, need: int, axis: int, option: i
 
 
 @bare
-def by_joining(ground: Ground, state: State, own: int, need: int, limit: int) -> int:
+def by_joining(table: GeneralTable, state: State, own: int, need: int, limit: int) -> int:
     """The price of the cheapest box below `limit`, else `limit`; depth first, the choice is in `state.level`."""
-    level, axes = state.level, len(ground.size)
+    level, axes = state.level, len(table.size)
     best, axis = limit, whole(0)
     level[0, 0], level[3, 0] = 0, 0
     while axis >= 0 and best > 0:
@@ -129,7 +129,7 @@ def by_joining(ground: Ground, state: State, own: int, need: int, limit: int) ->
             axis -= 1
             continue
         level[0, axis] = at + 1
-        if join(ground, state, own, need, axis, whole(state.option[at]), bound):
+        if join(table, state, own, need, axis, whole(state.option[at]), bound):
             axis += 1
             if axis < axes:
                 level[0, axis] = level[1, axis - 1]
@@ -137,30 +137,30 @@ def by_joining(ground: Ground, state: State, own: int, need: int, limit: int) ->
 
 
 @bare
-def turn(ground: Ground, axis: int, code: int, other: int) -> int:
+def turn(table: GeneralTable, axis: int, code: int, other: int) -> int:
     """Whether a code of an axis without sub-totals moves with another one (1) or against it (-1)."""
-    total = ground.total[axis]
+    total = table.total[axis]
     return whole(1 if other == total or code == total else -1)
 
 
 @bare
-def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> Integer:
+def of_three(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int) -> Integer:
     """As `by_joining`, for three axes without sub-totals: three loops, each cut short by what the rest costs."""
     level, edge, option = state.level, state.edge, state.option
-    stride_one, stride_two = ground.stride[0], ground.stride[1]
-    code_one, code_two, code_three = own // stride_one, own // stride_two % ground.size[1], own % ground.size[2]
+    stride_one, stride_two = table.stride[0], table.stride[1]
+    code_one, code_two, code_three = own // stride_one, own // stride_two % table.size[1], own % table.size[2]
     least_three, best = edge[level[1, 1]], limit
     for one in range(level[1, 0]):
         if edge[one] + level[4, 1] >= best:
             break
-        by_one, turn_one = (option[one] - code_one) * stride_one, turn(ground, whole(0), code_one, option[one])
+        by_one, turn_one = (option[one] - code_one) * stride_one, turn(table, whole(0), code_one, option[one])
         for two in range(level[1, 0], level[1, 1]):
             price = edge[one] + edge[two]
             if price + least_three >= best:
                 break
             by_two = (option[two] - code_two) * stride_two
-            turn_two = turn(ground, whole(1), code_two, option[two]) * move
-            part = worth(ground, state, own + by_one + by_two, turn_one * turn_two, need, best - price - least_three)
+            turn_two = turn(table, whole(1), code_two, option[two]) * move
+            part = worth(table, state, own + by_one + by_two, turn_one * turn_two, need, best - price - least_three)
             if part < 0:
                 continue
             price += part
@@ -168,16 +168,16 @@ def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit
                 known = price + edge[three]
                 if known >= best:
                     break
-                at, way = own + option[three] - code_three, turn(ground, whole(2), code_three, option[three])
-                part = worth(ground, state, at + by_one, way * turn_one * move, need, best - known)
+                at, way = own + option[three] - code_three, turn(table, whole(2), code_three, option[three])
+                part = worth(table, state, at + by_one, way * turn_one * move, need, best - known)
                 if part < 0:
                     continue
                 known += part
-                part = worth(ground, state, at + by_two, way * turn_two, need, best - known)
+                part = worth(table, state, at + by_two, way * turn_two, need, best - known)
                 if part < 0:
                     continue
                 known += part
-                part = worth(ground, state, at + by_one + by_two, way * turn_one * turn_two, need, best - known)
+                part = worth(table, state, at + by_one + by_two, way * turn_one * turn_two, need, best - known)
                 if part < 0:
                     continue
                 best = known + part
@@ -188,41 +188,41 @@ def of_three(ground: Ground, state: State, own: int, move: int, need: int, limit
 
 
 @bare
-def cheapest_box(ground: Ground, state: State, own: int, move: int, need: int, limit: int) -> Integer:
+def cheapest_box(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int) -> Integer:
     """The price of the cheapest box below `limit` that moves a cell by `need`, else `limit`.
 
     The choice is in `state.level`; `lay_out` writes its cells.
     """
-    level, axes = state.level, len(ground.size)
+    level, axes = state.level, len(table.size)
     for axis in range(axes):
-        if not list_options(ground, state, own, move, need, limit, whole(axis)):
+        if not list_options(table, state, own, move, need, limit, whole(axis)):
             return limit
     level[4, axes] = 0
     for axis in range(axes - 1, -1, -1):
         level[4, axis] += level[4, axis + 1]
     state.place[0], state.move[0] = own, move
     level[2, 0] = 1
-    if axes == 3 and ground.total[0] >= 0 and ground.total[1] >= 0 and ground.total[2] >= 0:
-        return of_three(ground, state, own, move, need, limit)
-    return by_joining(ground, state, own, need, limit)
+    if axes == 3 and table.total[0] >= 0 and table.total[1] >= 0 and table.total[2] >= 0:
+        return of_three(table, state, own, move, need, limit)
+    return by_joining(table, state, own, need, limit)
 
 
 @bare
-def lay_out(ground: Ground, state: State, own: int, move: int, need: int) -> None:
+def lay_out(table: GeneralTable, state: State, own: int, move: int, need: int) -> None:
     """Write the cells of the box that was chosen."""
     state.place[0], state.move[0] = own, move
     state.level[2, 0], state.level[3, 0] = 1, 0
-    for axis in range(len(ground.size)):
-        join(ground, state, own, need, whole(axis), state.level[5, axis], whole(INFINITE))
+    for axis in range(len(table.size)):
+        join(table, state, own, need, whole(axis), state.level[5, axis], whole(INFINITE))
 
 
 @bare
-def add_box(ground: Ground, state: State, most: int) -> int:
+def add_box(table: GeneralTable, state: State, most: int) -> int:
     """Move the cells of the box as far as they have room, at most by `most`; returns how far."""
     by = most
     for x in range(state.note[LENGTH]):
         place = state.place[x]
-        room = ground.up[place] if state.move[x] > 0 else ground.down[place]
+        room = table.up[place] if state.move[x] > 0 else table.down[place]
         if room < INFINITE:
             by = min(by, room - state.moved[place] * state.move[x])
     for x in range(state.note[LENGTH]):
@@ -237,11 +237,11 @@ def add_box(ground: Ground, state: State, most: int) -> int:
 
 
 @bare
-def best_part(ground: Ground, state: State, own: int, move: int, left: int, limit: int, smallest: int) -> int:
+def best_part(table: GeneralTable, state: State, own: int, move: int, left: int, limit: int, smallest: int) -> int:
     """The part of what is left whose box costs least per unit, laid out; 0 where no part has a box below `limit`."""
     part, chosen, least = left, whole(0), limit
     while least > 0:
-        price = cheapest_box(ground, state, own, move, part, least)
+        price = cheapest_box(table, state, own, move, part, least)
         if price < least:
             chosen, least = part, price
         if part <= smallest:
@@ -252,12 +252,12 @@ def best_part(ground: Ground, state: State, own: int, move: int, left: int, limi
             least = least * smaller // part
         part = smaller
     if chosen > 0:
-        lay_out(ground, state, own, move, chosen)
+        lay_out(table, state, own, move, chosen)
     return chosen
 
 
 @bare
-def in_parts(ground: Ground, state: State, own: int, move: int, need: int, limit: int, parts: int) -> bool:
+def in_parts(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int, parts: int) -> bool:
     """Add boxes through a cell until it has moved by `need`: at most so many, each below `limit`."""
     left = need
     for number in range(parts):
@@ -265,22 +265,22 @@ def in_parts(ground: Ground, state: State, own: int, move: int, need: int, limit
             return False
         # the last parts must be large enough to come to an end
         smallest = max(left // min(SMALLEST_PART, parts - number), 1)
-        if best_part(ground, state, own, move, left, limit, smallest) == 0:
+        if best_part(table, state, own, move, left, limit, smallest) == 0:
             return False
-        left -= add_box(ground, state, left)
+        left -= add_box(table, state, left)
         if left == 0:
             return True
     return False
 
 
 @bare
-def sum_of_boxes(ground: Ground, state: State, requirement: int, limit: int, parts: int) -> bool:
+def sum_of_boxes(table: GeneralTable, state: State, requirement: int, limit: int, parts: int) -> bool:
     """Boxes through a requirement's cell that together meet its need, in `state.moved`; False: none."""
-    own, move, need = whole(ground.own[requirement]), whole(ground.direction[requirement]), ground.need[requirement]
+    own, move, need = whole(table.own[requirement]), whole(table.direction[requirement]), table.need[requirement]
     state.note[TOUCHED] = 0
-    if (ground.up[own] if move > 0 else ground.down[own]) < need:
+    if (table.up[own] if move > 0 else table.down[own]) < need:
         return False
-    if in_parts(ground, state, own, move, need, limit, parts):
+    if in_parts(table, state, own, move, need, limit, parts):
         return True
     forget_sum(state)
     return False

@@ -379,16 +379,16 @@ def cheapest(ask: Ask, scratch: Scratch) -> int:
 def price_in_order(
     boxed: Boxed, scratch: Scratch, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32
 ) -> int:
-    """What the boxes of the tasks in `order` cost, one after the other, while `hidden` grows by them.
+    """What the boxes of the requirements in `order` cost, one after the other, while `hidden` grows by them.
 
-    A task without a box costs nothing, a negative number in the order is no task.
+    A requirement without a box costs nothing, a negative number in the order is no requirement.
     """
     spent = 0
     for x in range(len(order)):
-        task = order[x]
-        if task < 0:
+        requirement = order[x]
+        if requirement < 0:
             continue
-        ask = Ask(boxed, hidden, False, whole(cell[task]), whole(direction[task]), need[task])
+        ask = Ask(boxed, hidden, False, whole(cell[requirement]), whole(direction[requirement]), need[requirement])
         added = cheapest(ask, scratch)
         if 0 < added < INFINITE:
             spent += added

@@ -22,21 +22,21 @@ from .general_records import (
     MOST_KNOWN,
     MOST_PARTS,
     TOUCHED,
-    Ground,
+    GeneralTable,
     State,
 )
 
 
 @bare
-def proves(ground: Ground, state: State, entry: int, requirement: int) -> Truth:
+def proves(table: GeneralTable, state: State, entry: int, requirement: int) -> Truth:
     """Whether a certificate, scaled to a requirement's need (and reversed where that is asked), fits all rooms.
 
     `entry` is the certificate's entry of the requirement's cell.
     """
-    certificate, lead, need = state.owner[entry], state.amount[entry], ground.need[requirement]
-    way = 1 if (lead > 0) == (ground.direction[requirement] > 0) else -1
+    certificate, lead, need = state.owner[entry], state.amount[entry], table.need[requirement]
+    way = 1 if (lead > 0) == (table.direction[requirement] > 0) else -1
     e, end = state.begin[certificate], state.begin[certificate + 1]
-    while e < end and scaled_fits(ground, whole(state.cell[e]), way * state.amount[e], abs(lead), need):
+    while e < end and scaled_fits(table, whole(state.cell[e]), way * state.amount[e], abs(lead), need):
         e += 1
     return e == end
 
@@ -95,13 +95,13 @@ def keep_sum(state: State) -> Integer:
 
 
 @bare
-def keep_pooled(ground: Ground, state: State, circuit: int) -> Integer:
+def keep_pooled(table: GeneralTable, state: State, circuit: int) -> Integer:
     """A pooled circuit as a new certificate, -1 where the store is full."""
-    begin, end = ground.pool_start[circuit], ground.pool_start[circuit + 1]
+    begin, end = table.pool_start[circuit], table.pool_start[circuit + 1]
     if not room_for(state, end - begin):
         return -1
     for e in range(begin, end):
-        add_entry(state, whole(ground.pool_cell[e]), ground.pool_amount[e])
+        add_entry(state, whole(table.pool_cell[e]), table.pool_amount[e])
     return close_certificate(state)
 
 
@@ -123,7 +123,7 @@ def set_proof(state: State, requirement: int, certificate: int) -> None:
 
 
 @bare
-def share(ground: Ground, state: State, certificate: int, own: int) -> None:
+def share(table: GeneralTable, state: State, certificate: int, own: int) -> None:
     """Give a certificate to all open requirements that it proves; a long one only to those of its own cell.
 
     What leans on a long certificate has to be led anew whenever one of its many cells goes.
@@ -133,13 +133,13 @@ def share(ground: Ground, state: State, certificate: int, own: int) -> None:
         if long and state.cell[e] != own:
             continue
         for way in range(2):
-            requirement = ground.asked[state.cell[e], way]
-            if requirement >= 0 and state.proof[requirement] < 0 and proves(ground, state, whole(e), requirement):
+            requirement = table.asked[state.cell[e], way]
+            if requirement >= 0 and state.proof[requirement] < 0 and proves(table, state, whole(e), requirement):
                 set_proof(state, whole(requirement), certificate)
 
 
 @bare
-def toggle(ground: Ground, state: State, place: int) -> None:
+def toggle(table: GeneralTable, state: State, place: int) -> None:
     """Suppress a cell that is published, publish one that is suppressed, and write it down."""
     at = state.note[HIDINGS]
     if at < len(state.toggled):
@@ -147,50 +147,50 @@ def toggle(ground: Ground, state: State, place: int) -> None:
         state.note[HIDINGS] = at + 1
     else:
         state.note[FAILED] = 1
-    flip(ground, state, place)
+    flip(table, state, place)
 
 
 @bare
-def flip(ground: Ground, state: State, place: int) -> None:
+def flip(table: GeneralTable, state: State, place: int) -> None:
     """As `toggle`, unwritten."""
     if state.hidden[place]:
         state.hidden[place] = 0
         state.cost[place] = state.price[place]
-        state.note[COST] -= ground.weight[place]
+        state.note[COST] -= table.weight[place]
     else:
         state.hidden[place] = 1
         state.cost[place] = 0
-        state.note[COST] += ground.weight[place]
+        state.note[COST] += table.weight[place]
 
 
 @bare
-def hide(ground: Ground, state: State, certificate: int) -> None:
+def hide(table: GeneralTable, state: State, certificate: int) -> None:
     """Suppress the cells of a certificate."""
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
         if not state.hidden[state.cell[e]]:
-            toggle(ground, state, whole(state.cell[e]))
+            toggle(table, state, whole(state.cell[e]))
 
 
 @bare
-def known_inside(ground: Ground, state: State, requirement: int) -> int:
+def known_inside(table: GeneralTable, state: State, requirement: int) -> int:
     """A certificate in the store, used or not, that stands and proves a requirement; -1: none among the latest."""
-    e = state.head[ground.own[requirement]]
+    e = state.head[table.own[requirement]]
     for _ in range(MOST_KNOWN):
         if e < 0:
             break
         certificate = whole(state.owner[e])
-        if proves(ground, state, whole(e), requirement) and stands(state, certificate):
+        if proves(table, state, whole(e), requirement) and stands(state, certificate):
             return certificate
         e = state.next[e]
     return whole(-1)
 
 
 @bare
-def pooled_price(ground: Ground, state: State, circuit: int, limit: int) -> int:
+def pooled_price(table: GeneralTable, state: State, circuit: int, limit: int) -> int:
     """What a pooled circuit costs now, `limit` where that is not less."""
     price = whole(0)
-    for e in range(ground.pool_start[circuit], ground.pool_start[circuit + 1]):
-        part = state.cost[ground.pool_cell[e]]
+    for e in range(table.pool_start[circuit], table.pool_start[circuit + 1]):
+        part = state.cost[table.pool_cell[e]]
         if part < 0 or price + part >= limit:
             return limit
         price += part
@@ -198,34 +198,34 @@ def pooled_price(ground: Ground, state: State, circuit: int, limit: int) -> int:
 
 
 @bare
-def cheapest_pooled(ground: Ground, state: State, requirement: int, limit: int) -> int:
+def cheapest_pooled(table: GeneralTable, state: State, requirement: int, limit: int) -> int:
     """The pooled circuit of a requirement that costs least, below `limit`; -1: none."""
     best, found = limit, whole(-1)
-    for at in range(ground.pool_first[requirement], ground.pool_first[requirement + 1]):
-        price = pooled_price(ground, state, whole(ground.pool_of[at]), best)
+    for at in range(table.pool_first[requirement], table.pool_first[requirement + 1]):
+        price = pooled_price(table, state, whole(table.pool_of[at]), best)
         if price < best:
-            best, found = price, whole(ground.pool_of[at])
+            best, found = price, whole(table.pool_of[at])
             if best == 0:
                 break
     return found
 
 
 @bare
-def lay_certificate(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
+def lay_certificate(table: GeneralTable, state: State, certificate: int, requirement: int) -> bool:
     """A certificate, scaled to a requirement's need, as the sum at hand; False where it does not fit in whole units."""
-    own, begin, end = ground.own[requirement], state.begin[certificate], state.begin[certificate + 1]
+    own, begin, end = table.own[requirement], state.begin[certificate], state.begin[certificate + 1]
     lead = whole(0)
     for e in range(begin, end):
         if state.cell[e] == own:
             lead = state.amount[e]
     if lead == 0 or end - begin + len(state.place) > len(state.touched):
         return False
-    times = (ground.need[requirement] + abs(lead) - 1) // abs(lead)
-    times = times if (lead > 0) == (ground.direction[requirement] > 0) else -times
+    times = (table.need[requirement] + abs(lead) - 1) // abs(lead)
+    times = times if (lead > 0) == (table.direction[requirement] > 0) else -times
     state.note[TOUCHED] = 0
     for e in range(begin, end):
         place, by = state.cell[e], times * state.amount[e]
-        if abs(by) > (ground.up[place] if by > 0 else ground.down[place]):
+        if abs(by) > (table.up[place] if by > 0 else table.down[place]):
             forget_sum(state)
             return False
         state.touched[state.note[TOUCHED]] = place
@@ -235,35 +235,35 @@ def lay_certificate(ground: Ground, state: State, certificate: int, requirement:
 
 
 @bare
-def patched(ground: Ground, state: State, certificate: int, requirement: int, limit: int) -> bool:
+def patched(table: GeneralTable, state: State, certificate: int, requirement: int, limit: int) -> bool:
     """A certificate of which some cells are published, with boxes that take these cells back, as the sum at hand."""
-    if certificate < 0 or not lay_certificate(ground, state, certificate, requirement):
+    if certificate < 0 or not lay_certificate(table, state, certificate, requirement):
         return False
-    state.cost[ground.own[requirement]] = -1  # it has to move as it does
+    state.cost[table.own[requirement]] = -1  # it has to move as it does
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
         place = whole(state.cell[e])
         by = state.moved[place]
         if state.hidden[place] or by == 0:
             continue
         move = whole(-1 if by > 0 else 1)
-        if not in_parts(ground, state, place, move, abs(by), limit, whole(FEW_PARTS)):
+        if not in_parts(table, state, place, move, abs(by), limit, whole(FEW_PARTS)):
             forget_sum(state)
             return False
     return True
 
 
 @bare
-def certify_inside(ground: Ground, state: State, requirement: int, former: int) -> bool:
+def certify_inside(table: GeneralTable, state: State, requirement: int, former: int) -> bool:
     """Let a requirement lean on a certificate inside the pattern: known, pooled, `former` combined, patched, or new."""
-    certificate = known_inside(ground, state, requirement)
+    certificate = known_inside(table, state, requirement)
     if certificate < 0:
-        pooled = cheapest_pooled(ground, state, requirement, whole(1))
+        pooled = cheapest_pooled(table, state, requirement, whole(1))
         if pooled >= 0:
-            certificate = keep_pooled(ground, state, pooled)
+            certificate = keep_pooled(table, state, pooled)
         elif (
-            combined(ground, state, former, requirement)
-            or patched(ground, state, former, requirement, whole(1))
-            or sum_of_boxes(ground, state, requirement, whole(1), whole(FEW_PARTS))
+            combined(table, state, former, requirement)
+            or patched(table, state, former, requirement, whole(1))
+            or sum_of_boxes(table, state, requirement, whole(1), whole(FEW_PARTS))
         ):
             certificate = keep_sum(state)
     if certificate < 0:
@@ -273,46 +273,46 @@ def certify_inside(ground: Ground, state: State, requirement: int, former: int) 
 
 
 @bare
-def certify(ground: Ground, state: State, requirement: int, former: int) -> bool:
+def certify(table: GeneralTable, state: State, requirement: int, former: int) -> bool:
     """Let an open requirement lean on the cheapest certificate, suppress its cells, and share it. False: none."""
-    certificate = known_inside(ground, state, requirement)
+    certificate = known_inside(table, state, requirement)
     if certificate < 0:
-        certificate = priced(ground, state, requirement, former)
+        certificate = priced(table, state, requirement, former)
     if certificate < 0:
         return False
-    hide(ground, state, certificate)
+    hide(table, state, certificate)
     set_proof(state, requirement, certificate)
-    share(ground, state, certificate, whole(ground.own[requirement]))
+    share(table, state, certificate, whole(table.own[requirement]))
     return True
 
 
 @bare
-def priced(ground: Ground, state: State, requirement: int, former: int) -> Integer:
+def priced(table: GeneralTable, state: State, requirement: int, former: int) -> Integer:
     """The cheapest of a new sum of boxes, the pooled circuits and `former` patched, as a certificate; -1: none.
 
     A long certificate that can be patched is not compared with a new one, which would take many times as long.
     """
     dear = whole(INFINITE)
     price, patch = dear, dear
-    if patched(ground, state, former, requirement, dear):
+    if patched(table, state, former, requirement, dear):
         patch = price_of_sum(state)
         if patch == 0 or state.note[TOUCHED] > LONG:
             return keep_sum(state)
         forget_sum(state)
-    if sum_of_boxes(ground, state, requirement, dear, whole(MOST_PARTS)):
+    if sum_of_boxes(table, state, requirement, dear, whole(MOST_PARTS)):
         price = price_of_sum(state)
-    pooled = cheapest_pooled(ground, state, requirement, min(price, patch))
+    pooled = cheapest_pooled(table, state, requirement, min(price, patch))
     if pooled < 0 and price <= patch:
         return keep_sum(state) if price < dear else whole(-1)
     forget_sum(state)
     if pooled >= 0:
-        return keep_pooled(ground, state, pooled)
-    patched(ground, state, former, requirement, dear)
+        return keep_pooled(table, state, pooled)
+    patched(table, state, former, requirement, dear)
     return keep_sum(state)
 
 
 @bare
-def take_back(ground: Ground, state: State, mark: tuple[int, int, int]) -> None:
+def take_back(table: GeneralTable, state: State, mark: tuple[int, int, int]) -> None:
     """Undo what was written down since a mark: certificates, proofs and cells."""
     certificates, changes, hidings = mark
     for at in range(state.note[CHANGES] - 1, changes - 1, -1):
@@ -324,7 +324,7 @@ def take_back(ground: Ground, state: State, mark: tuple[int, int, int]) -> None:
             state.uses[former] += 1
         state.proof[requirement] = former
     for at in range(state.note[HIDINGS] - 1, hidings - 1, -1):
-        flip(ground, state, whole(state.toggled[at]))
+        flip(table, state, whole(state.toggled[at]))
     for e in range(state.note[ENTRIES] - 1, state.begin[certificates] - 1, -1):
         state.head[state.cell[e]] = state.next[e]
     state.note[ENTRIES] = state.begin[certificates]

@@ -10,7 +10,7 @@ from ..layout import INFINITE, Int32
 from .bits import bit
 from .compile import Integer, Truth, bare, whole
 from .decoding_price import BY_CAPACITY, blurred, decoding_price, narrowed
-from .records import Amounts, Ask, Ground, Job, Net, Scratch, Wing
+from .records import Amounts, Ask, Job, Net, Scratch, TableRecord, Wing
 
 
 @bare
@@ -98,10 +98,10 @@ def _settle_free(net: Net, wing: Wing, other: Wing, v: int, width: int) -> Integ
 @bare
 def _try_cell(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, u: int, charge: int, count: int) -> Integer:
     """Try to go on from v to u over their common cell, if it is published; returns the number of open nodes."""
-    ground, here = job.ground, wing.distance[v]
-    i, j = min(v, u), max(v, u) - ground.rows
-    c = i * ground.columns + j
-    capacity = ground.capacity[c, wing.side if i == v else 1 - wing.side]
+    table, here = job.table, wing.distance[v]
+    i, j = min(v, u), max(v, u) - table.rows
+    c = i * table.columns + j
+    capacity = table.capacity[c, wing.side if i == v else 1 - wing.side]
     if capacity < ask.width:
         return count
     if job.child.style & BY_CAPACITY:
@@ -129,7 +129,7 @@ def _offer_core(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int)
         u = whole(across[q])
         if not _improves(wing, u, wing.distance[v] + prices[q]):
             continue
-        c = min(v, u) * job.ground.columns + max(v, u) - job.ground.rows
+        c = min(v, u) * job.table.columns + max(v, u) - job.table.rows
         count = _try_cell(job, ask, wing, other, v, u, blurred(child, prices[q], c) + 1, count)
     return count
 
@@ -137,12 +137,12 @@ def _offer_core(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int)
 @bare
 def _offer_all(job: Job, ask: Ask, wing: Wing, other: Wing, v: int, count: int) -> Integer:
     """Try all candidates of node v; returns the number of open nodes."""
-    ground = job.ground
-    for x in range(ground.columns if v < ground.rows else ground.rows):
-        u = ground.rows + x if v < ground.rows else x
-        i, j = min(v, u), max(v, u) - ground.rows
-        c = i * ground.columns + j
-        if ground.candidate[c] != 0:
+    table = job.table
+    for x in range(table.columns if v < table.rows else table.rows):
+        u = table.rows + x if v < table.rows else x
+        i, j = min(v, u), max(v, u) - table.rows
+        c = i * table.columns + j
+        if table.candidate[c] != 0:
             count = _try_cell(job, ask, wing, other, v, u, decoding_price(job.prices, job.child, c, i, j), count)
     return count
 
@@ -171,35 +171,35 @@ def _go_on(job: Job, net: Net, ask: Ask, wing: Wing, other: Wing, count: int) ->
 
 
 @bare
-def _across(ground: Ground, net: Net, step: int, v: int) -> Integer:
+def _across(table: TableRecord, net: Net, step: int, v: int) -> Integer:
     """The other end of a step, a half-arc or a published cell, that begins or ends at node v."""
     if step >= 0:
         u = whole(net.target[step])
         return u if u != v else whole(net.target[step ^ 1])
     c = -1 - step
-    return ground.rows + c % ground.columns if v < ground.rows else c // ground.columns
+    return table.rows + c % table.columns if v < table.rows else c // table.columns
 
 
 @bare
-def _join(ground: Ground, scratch: Scratch, ask: Ask) -> None:
+def _join(table: TableRecord, scratch: Scratch, ask: Ask) -> None:
     """Write the steps of both ends as one path into `parent`."""
     net, ahead, back, parent = scratch.net, scratch.ahead, scratch.back, scratch.search.parent
     v = whole(ahead.best[1])
     middle = v
     # free arcs may have led the one end along the way of the other: they part at the last node that both reach so
     while v != ask.sink:
-        v = _across(ground, net, whole(back.step[v]), v)
+        v = _across(table, net, whole(back.step[v]), v)
         if ahead.mark[v] == ahead.stamp[0] and ahead.distance[v] + back.distance[v] == ahead.best[0]:
             middle = v
     v = middle
     while v != ask.sink:
         step = whole(back.step[v])
-        v = _across(ground, net, step, v)
+        v = _across(table, net, step, v)
         parent[v] = step
     v = middle
     while v != ask.source:
         parent[v] = ahead.step[v]
-        v = _across(ground, net, whole(ahead.step[v]), v)
+        v = _across(table, net, whole(ahead.step[v]), v)
 
 
 @bare
@@ -235,5 +235,5 @@ def cheapest_path(job: Job, scratch: Scratch, ask: Ask) -> Integer:
         else:
             back_waiting = _go_on(job, net, ask, back, ahead, back_waiting)
     if ahead.best[0] < INFINITE:
-        _join(job.ground, scratch, ask)
+        _join(job.table, scratch, ask)
     return ahead.best[0]

@@ -11,7 +11,7 @@ from .compile import Integer, bare, whole
 from .hashing import mixed
 from .judge import asked
 from .ordering import sort_by_key
-from .records import Ground, Needs, Scratch
+from .records import Needs, Scratch, TableRecord
 from .spread import begin, close_for_all, has_reached, open_arcs, spread, start_at, wait
 from .witnesses import ASKED, NOT_ASKED, begin_witnesses, forget, keep, show, show_without
 
@@ -63,7 +63,7 @@ def _keep_ends(needs: Needs, scratch: Scratch, v: int, waiting: int) -> Integer:
 
 
 @bare
-def _first_kept(ground: Ground, needs: Needs, scratch: Scratch) -> None:
+def _first_kept(table: TableRecord, needs: Needs, scratch: Scratch) -> None:
     """Keep what need not be tried: forced cells, cells of requirements, and what the ends of requirements need."""
     net, flood, witnesses = scratch.net, scratch.flood, scratch.witnesses
     begin(flood)
@@ -74,24 +74,24 @@ def _first_kept(ground: Ground, needs: Needs, scratch: Scratch) -> None:
             waiting = wait(flood, whole(needs.source[t]), waiting)
     for e in range(net.size[0]):
         c = net.cell[e]
-        i = c // ground.columns
-        witnesses.kept[e] = 1 if bit(ground.forced, i, c - i * ground.columns) else 0
+        i = c // table.columns
+        witnesses.kept[e] = 1 if bit(table.forced, i, c - i * table.columns) else 0
     for t in range(needs.cell.shape[0]):
         if witnesses.state[t] == ASKED:
             witnesses.kept[find(net, needs.cell[t])] = 1
     for e in range(net.size[0]):
         if witnesses.kept[e] == 0:
             close_for_all(flood, e)
-    for v in range(ground.rows + ground.columns):
+    for v in range(table.rows + table.columns):
         waiting = _keep_ends(needs, scratch, v, waiting)
     spread(net, flood, waiting)
 
 
 @bare
-def _prepare(ground: Ground, needs: Needs, scratch: Scratch) -> None:
+def _prepare(table: TableRecord, needs: Needs, scratch: Scratch) -> None:
     """Leave only requirements to be asked that are covered, but not by a path of arcs that stay; keep their flows."""
     _find_covered(needs, scratch)
-    _first_kept(ground, needs, scratch)
+    _first_kept(table, needs, scratch)
     for t in range(needs.cell.shape[0]):
         unknown = scratch.witnesses.state[t] == ASKED and scratch.witnesses.length[t] == 0
         if unknown and not has_reached(scratch.flood, whole(needs.sink[t]), t):
@@ -99,10 +99,10 @@ def _prepare(ground: Ground, needs: Needs, scratch: Scratch) -> None:
 
 
 @bare
-def _stay_covered(ground: Ground, needs: Needs, scratch: Scratch, e: int) -> bool:
+def _stay_covered(table: TableRecord, needs: Needs, scratch: Scratch, e: int) -> bool:
     """Whether every requirement is covered without arc e, which is closed; those of large need are asked first."""
     net, witnesses = scratch.net, scratch.witnesses
-    capacity = (ground.capacity[net.cell[e], 0], ground.capacity[net.cell[e], 1])
+    capacity = (table.capacity[net.cell[e], 0], table.capacity[net.cell[e], 1])
     for w in range(witnesses.leaning.shape[1] - 1, -1, -1):
         word = witnesses.leaning[e, w]
         for b in range(63, -1, -1):
@@ -117,14 +117,14 @@ def _stay_covered(ground: Ground, needs: Needs, scratch: Scratch, e: int) -> boo
 
 
 @bare
-def _order_cells(ground: Ground, scratch: Scratch, seed: np.uint64) -> Integer:
+def _order_cells(table: TableRecord, scratch: Scratch, seed: np.uint64) -> Integer:
     """The arcs that are not kept, heaviest first, into `item`; returns how many."""
     net, lists = scratch.net, scratch.lists
     count = whole(0)
     for e in range(net.size[0]):
         if scratch.witnesses.kept[e] == 0:
             c = net.cell[e]
-            weight = ground.weights[c]
+            weight = table.weights[c]
             if seed != ZERO:
                 weight = weight * 1024 - weight * ((_BLUR * np.int64(mixed(seed, whole(c)) >> np.uint64(54))) >> 10)
             lists.item[count] = e
@@ -135,23 +135,23 @@ def _order_cells(ground: Ground, scratch: Scratch, seed: np.uint64) -> Integer:
 
 
 @bare
-def clean_pattern(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits, seed: np.uint64) -> None:
+def clean_pattern(table: TableRecord, needs: Needs, scratch: Scratch, rows: Bits, seed: np.uint64) -> None:
     """Publish in `rows` what no requirement that the pattern covers needs."""
     net = scratch.net
-    build(ground, net, rows)
-    _prepare(ground, needs, scratch)
-    count = _order_cells(ground, scratch, seed)
+    build(table, net, rows)
+    _prepare(table, needs, scratch)
+    count = _order_cells(table, scratch, seed)
     for x in range(count):
         e = whole(scratch.lists.item[x])
         if scratch.witnesses.kept[e] != 0:
             continue
         close_arc(net, e)
-        if not _stay_covered(ground, needs, scratch, e):
-            open_arc(ground, net, e)
+        if not _stay_covered(table, needs, scratch, e):
+            open_arc(table, net, e)
             spread(net, scratch.flood, keep(needs, scratch, e, whole(0)))
             continue
-        i = net.cell[e] // ground.columns
-        j = net.cell[e] - i * ground.columns
+        i = net.cell[e] // table.columns
+        j = net.cell[e] - i * table.columns
         rows[i, j >> 6] &= ~(ONE << np.uint64(j & 63))
         waiting = _keep_ends(needs, scratch, whole(i), whole(0))
-        spread(net, scratch.flood, _keep_ends(needs, scratch, ground.rows + j, waiting))
+        spread(net, scratch.flood, _keep_ends(needs, scratch, table.rows + j, waiting))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..layout import INFINITE
 from .box_sums import forget_sum
 from .compile import Truth, bare, whole
-from .general_records import TOUCHED, WIDEST, Ground, State
+from .general_records import TOUCHED, WIDEST, GeneralTable, State
 
 MOST_COMBINED = 48
 """Certificates through a published cell that are tried against it."""
@@ -20,9 +20,9 @@ LONGEST = 512
 
 
 @bare
-def scaled_fits(ground: Ground, place: int, amount: int, lead: int, need: int) -> Truth:
+def scaled_fits(table: GeneralTable, place: int, amount: int, lead: int, need: int) -> Truth:
     """Whether a cell has room for `amount` scaled by need / |lead|; `amount` is signed."""
-    room = ground.up[place] if amount > 0 else ground.down[place]
+    room = table.up[place] if amount > 0 else table.down[place]
     size = abs(amount)
     if room >= INFINITE:
         return True
@@ -77,55 +77,57 @@ def divided(state: State) -> None:
 
 
 @bare
-def sum_proves(ground: Ground, state: State, requirement: int) -> bool:
+def sum_proves(table: GeneralTable, state: State, requirement: int) -> bool:
     """Whether the sum at hand, scaled to a requirement's need, fits all rooms."""
-    lead, need = state.moved[ground.own[requirement]], ground.need[requirement]
+    lead, need = state.moved[table.own[requirement]], table.need[requirement]
     if lead == 0:
         return False
-    way = 1 if (lead > 0) == (ground.direction[requirement] > 0) else -1
+    way = 1 if (lead > 0) == (table.direction[requirement] > 0) else -1
     for x in range(state.note[TOUCHED]):
         place = whole(state.touched[x])
         by = way * state.moved[place]
-        if by != 0 and not scaled_fits(ground, place, by, abs(lead), need):
+        if by != 0 and not scaled_fits(table, place, by, abs(lead), need):
             return False
     return True
 
 
 @bare
-def other_fits(ground: Ground, state: State, requirement: int, times: int, other: int, back: int) -> bool:
+def other_fits(table: GeneralTable, state: State, requirement: int, times: int, other: int, back: int) -> bool:
     """Whether the cells of `other` have room in `times` the certificate at hand and `back` times that one.
 
     If not, the sum does not prove the requirement either: most sums need not be formed.
     """
-    own, lead = ground.own[requirement], times * state.moved[ground.own[requirement]]
+    own, lead = table.own[requirement], times * state.moved[table.own[requirement]]
     for e in range(state.begin[other], state.begin[other + 1]):
         if state.cell[e] == own:
             lead += back * state.amount[e]
     if lead == 0 or abs(lead) >= WIDEST:
         return False
-    way = 1 if (lead > 0) == (ground.direction[requirement] > 0) else -1
+    way = 1 if (lead > 0) == (table.direction[requirement] > 0) else -1
     for e in range(state.begin[other], state.begin[other + 1]):
         place = whole(state.cell[e])
         by = way * (times * state.moved[place] + back * state.amount[e])
-        if by != 0 and not scaled_fits(ground, place, by, abs(lead), ground.need[requirement]):
+        if by != 0 and not scaled_fits(table, place, by, abs(lead), table.need[requirement]):
             return False
     return True
 
 
 @bare
-def summed(ground: Ground, state: State, requirement: int, certificate: int, times: int, other: int, back: int) -> bool:
+def summed(
+    table: GeneralTable, state: State, requirement: int, certificate: int, times: int, other: int, back: int
+) -> bool:
     """`times` a certificate and `back` times another as the sum at hand; False, and no sum, where it proves nothing."""
     forget_sum(state)
     if lay(state, certificate, times) and lay(state, other, back):
         divided(state)
-        if sum_proves(ground, state, requirement):
+        if sum_proves(table, state, requirement):
             return True
     forget_sum(state)
     return False
 
 
 @bare
-def combined(ground: Ground, state: State, certificate: int, requirement: int) -> bool:
+def combined(table: GeneralTable, state: State, certificate: int, requirement: int) -> bool:
     """A certificate and another one against its only published cell, as the sum at hand; False: none fits."""
     if certificate < 0:
         return False
@@ -144,8 +146,8 @@ def combined(ground: Ground, state: State, certificate: int, requirement: int) -
         long = size + state.begin[other + 1] - state.begin[other] > LONGEST
         if other != certificate and not long and only_published(state, other) == e:
             times, back = abs(state.amount[e]), -by if state.amount[e] > 0 else by
-            if times < WIDEST and other_fits(ground, state, requirement, times, other, back):
-                if summed(ground, state, requirement, certificate, times, other, back):
+            if times < WIDEST and other_fits(table, state, requirement, times, other, back):
+                if summed(table, state, requirement, certificate, times, other, back):
                     return True
                 lay(state, certificate, whole(1))
         e = state.next[e]

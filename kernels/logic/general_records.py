@@ -49,7 +49,7 @@ WIDEST = 2**31
 """Ratios of larger numbers than this are not formed: their products could overflow."""
 
 
-class Ground(NamedTuple):
+class GeneralTable(NamedTuple):
     """What never changes: axes as in `layout.Grid`, cells, requirements and pooled circuits.
 
     `size_of[t]` is the weight of requirement t's cell, as an order asks for it; `asked[x, d]` the requirement of cell x

@@ -6,7 +6,7 @@ from ..layout import Bits
 from .arcs import build, find
 from .augment import empty_flow, lacking, send
 from .compile import Truth, bare, whole
-from .records import Flood, Ground, Needs, Net, Scratch, Search
+from .records import Flood, Needs, Net, Scratch, Search, TableRecord
 from .spread import begin, open_arcs, spread, start_at, wait
 from .supports import ask_first, begin_order, holds_one, keep_support, shift_for
 
@@ -59,18 +59,18 @@ def look_up(scratch: Scratch, rows: Bits, shift: int, t: int) -> None:
 
 
 @bare
-def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
+def is_safe(table: TableRecord, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
     """Whether the pattern `rows` covers every requirement: flows for those of which it holds no known support.
 
     Supports that nobody has looked up are looked up here, one requirement after the other: a device does it beforehand.
     """
     net, supports, state = scratch.net, scratch.supports, scratch.witnesses.state
-    build(ground, net, rows)
+    build(table, net, rows)
     for t in range(needs.cell.shape[0]):
         if needs.need[t] > 0 and not asked(needs, net, t):
             return False
     begin_order(supports)
-    shift = shift_for(ground.columns)
+    shift = shift_for(table.columns)
     for x in range(needs.cell.shape[0]):
         t = whole(supports.order[x])
         if state[t] == NOT_LOOKED_UP:
@@ -80,5 +80,5 @@ def is_safe(ground: Ground, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
         if not covered(needs, net, scratch.search, t):
             ask_first(supports, whole(x))
             return False
-        keep_support(ground, net, supports, shift, t)
+        keep_support(table, net, supports, shift, t)
     return True

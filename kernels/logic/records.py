@@ -37,7 +37,7 @@ class Arcs(Protocol):
         """How far each cell can carry flow from its row to its column, and back."""
 
 
-class Ground(NamedTuple):
+class TableRecord(NamedTuple):
     """The table: `capacity` int64[n, 2] by cell and side, `weights` int64[n], `candidate` uint8[n], `forced` bits."""
 
     rows: int
@@ -241,7 +241,7 @@ class Children(NamedTuple):
 class Job(NamedTuple):
     """What the searches of one child work with."""
 
-    ground: Ground
+    table: TableRecord
     prices: Prices
     child: Child
     inherited: Inherited

@@ -12,7 +12,7 @@ from ..layout import Bits
 from .arcs import carried
 from .bits import bit
 from .compile import Truth, bare, whole
-from .records import Ground, Net, Supports
+from .records import Net, Supports, TableRecord
 
 SUPPORTS = 16
 """Supports of a requirement that are kept; the oldest makes way."""
@@ -45,7 +45,7 @@ def holds_one(supports: Supports, rows: Bits, shift: int, t: int) -> Truth:
 
 
 @bare
-def keep_support(ground: Ground, net: Net, supports: Supports, shift: int, t: int) -> None:
+def keep_support(table: TableRecord, net: Net, supports: Supports, shift: int, t: int) -> None:
     """Keep the cells of the flow that `room` holds as a support of requirement t, if they are not too many."""
     k = supports.turn[t]
     length = whole(0)
@@ -55,7 +55,7 @@ def keep_support(ground: Ground, net: Net, supports: Supports, shift: int, t: in
             length += 1
             if length == supports.place.shape[2]:
                 return
-            supports.place[t, k, length] = net.target[2 * e + 1] << shift | net.target[2 * e] - ground.rows
+            supports.place[t, k, length] = net.target[2 * e + 1] << shift | net.target[2 * e] - table.rows
     supports.place[t, k, 0] = length
     supports.turn[t] = k + 1 if k + 1 < supports.place.shape[1] else 0
 

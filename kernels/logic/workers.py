@@ -23,7 +23,6 @@ from .records import (
     Child,
     Children,
     Flood,
-    Ground,
     Inherited,
     Lists,
     Needs,
@@ -32,6 +31,7 @@ from .records import (
     Scratch,
     Search,
     Supports,
+    TableRecord,
     Wing,
     Witnesses,
 )
@@ -74,7 +74,7 @@ class Room(NamedTuple):
 class Tables(NamedTuple):
     """What all workers read."""
 
-    ground: Ground
+    table: TableRecord
     needs: Needs
     prices: Prices
 
@@ -122,46 +122,46 @@ def decode_at(tables: Tables, room: Room, children: Children, safe: Bytes, k: in
         children.rows[p], children.first[p], children.second[p], children.seed[p], whole(children.style[p]),
         whole(children.snapshot[p]),
     )  # fmt: skip
-    covered = decode_child(tables.ground, tables.needs, tables.prices, child, scratch_of_worker(room, k))
+    covered = decode_child(tables.table, tables.needs, tables.prices, child, scratch_of_worker(room, k))
     safe[p] = 1 if covered else 0
 
 
 @device
 def clean_at(tables: Tables, room: Room, bits: Bits, seeds: Words, k: int, p: int) -> None:
     """Publish what is redundant in pattern p; worker k does it."""
-    clean_pattern(tables.ground, tables.needs, scratch_of_worker(room, k), bits[p], seeds[p])
+    clean_pattern(tables.table, tables.needs, scratch_of_worker(room, k), bits[p], seeds[p])
 
 
 @device
 def look_up_at(tables: Tables, room: Room, bits: Bits, k: int, p: int, t: int) -> None:
     """Look up whether pattern p holds a support of requirement t; a thread of worker k does it."""
-    look_up(scratch_of_worker(room, k), bits[p], shift_for(tables.ground.columns), t)
+    look_up(scratch_of_worker(room, k), bits[p], shift_for(tables.table.columns), t)
 
 
 @device
 def judge_at(tables: Tables, room: Room, bits: Bits, safe: Bytes, k: int, p: int) -> None:
     """Say whether pattern p covers everything, once its supports are looked up; worker k does it."""
-    safe[p] = 1 if is_safe(tables.ground, tables.needs, scratch_of_worker(room, k), bits[p]) else 0
+    safe[p] = 1 if is_safe(tables.table, tables.needs, scratch_of_worker(room, k), bits[p]) else 0
 
 
 @device
 def destroy_at(tables: Tables, room: Room, bits: Bits, seeds: Words, strength: Int32, k: int, p: int) -> None:
     """Publish some cells of pattern p; worker k does it."""
     scratch = scratch_of_worker(room, k)
-    destroy_pattern(tables.ground, tables.needs, scratch, bits[p], seeds[p], whole(strength[p]))
+    destroy_pattern(tables.table, tables.needs, scratch, bits[p], seeds[p], whole(strength[p]))
 
 
 @device
-def cost_at(ground: Ground, bits: Bits, p: int) -> Integer:
+def cost_at(table: TableRecord, bits: Bits, p: int) -> Integer:
     """The weights of the suppressed cells of pattern p besides the forced ones."""
     total = whole(0)
     for i in range(bits.shape[1]):
         for w in range(bits.shape[2]):
-            word = bits[p, i, w] & ~ground.forced[i, w]
+            word = bits[p, i, w] & ~table.forced[i, w]
             while word != ZERO:
                 single = lowest(word)
                 word ^= single
-                total += ground.weights[i * ground.columns + w * 64 + position(single)]
+                total += table.weights[i * table.columns + w * 64 + position(single)]
     return total
 
 

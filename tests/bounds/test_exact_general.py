@@ -17,7 +17,7 @@ from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound, Found
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.generate import smith2d, smith3d
 from gpuga.table.table import Table
 from tests.support.exact_attacker import intervals
@@ -189,5 +189,5 @@ def test_the_pattern_of_a_general_table_comes_with_its_circuits() -> None:
     table = smith3d((5, 4, 4), 0.1, 0.1, 3)
     found = exact(table, Context())
     assert found.proof is not None
-    assert hold(Ground.of(table, found.suppressed), found.proof).all()
+    assert hold(AllowedChanges.of(table, found.suppressed), found.proof).all()
     assert audit(table, found.suppressed, intervals=False, proof=found.proof).safe

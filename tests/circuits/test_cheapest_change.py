@@ -6,8 +6,8 @@ import numpy as np
 
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.safety.flow import reachable
-from gpuga.safety.tasks import level_tasks
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.requirements import level_requirements
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.two_way import two_way_table
 from tests.planes import random_plane_table
 
@@ -16,12 +16,14 @@ def test_a_change_is_found_just_where_a_flow_meets_the_level_and_holds_exactly()
     answers = set()
     for seed in range(12):
         table = random_plane_table(5, 5, seed, bounded=seed % 2 == 0)
-        plane, tasks = two_way_table(table), level_tasks(table)
+        plane, requirements = two_way_table(table), level_requirements(table)
         assert plane is not None
-        met = reachable(plane, plane.lay(table.suppressible | table.forced).astype(bool), tasks).met
+        met = reachable(plane, plane.lay(table.suppressible | table.forced).astype(bool), requirements).met
         change = CheapestChange(table, table.forced)
-        usable = Ground.of(table, table.suppressible | table.forced)
-        for t, (cell, direction, need) in enumerate(zip(tasks.cell, tasks.direction, tasks.need, strict=True)):
+        usable = AllowedChanges.of(table, table.suppressible | table.forced)
+        for t, (cell, direction, need) in enumerate(
+            zip(requirements.cell, requirements.direction, requirements.need, strict=True)
+        ):
             witness = change.find(int(cell), int(direction), int(need))
             answers.add(bool(met[t]))
             assert (witness is not None) == met[t]
@@ -34,9 +36,9 @@ def test_a_change_is_found_just_where_a_flow_meets_the_level_and_holds_exactly()
 
 def test_what_is_suppressed_costs_nothing_from_then_on() -> None:
     table = random_plane_table(6, 6, 1)
-    tasks = level_tasks(table)
+    requirements = level_requirements(table)
     change = CheapestChange(table, table.forced)
-    asked = int(tasks.cell[0]), int(tasks.direction[0]), int(tasks.need[0])
+    asked = int(requirements.cell[0]), int(requirements.direction[0]), int(requirements.need[0])
     first = change.find(*asked)
     assert first is not None
     change.suppress(first.cell)

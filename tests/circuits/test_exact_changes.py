@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gpuga.circuits.joint_change import JointChange
-from gpuga.safety.tasks import level_tasks
+from gpuga.safety.requirements import level_requirements
 from gpuga.safety.vertex import exact_near
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.table import INFINITE, Ints, Table
 from tests.support.small_tables import random_table
 
@@ -48,12 +48,12 @@ def test_a_change_that_is_consistent_already_stays_as_it_is() -> None:
 def test_a_joint_change_holds_exactly_and_moves_the_cells_that_were_asked_for() -> None:
     rng = np.random.default_rng(9)
     table = random_table(rng, (6, 5, 4), largest=60, sensitive=0.05)
-    ground = Ground.of(table, table.suppressible)
-    tasks = level_tasks(table)
-    one_way = tasks.subset(tasks.direction > 0)
-    witness = JointChange(table, ground).find(one_way, table.forced)
+    allowed = AllowedChanges.of(table, table.suppressible)
+    requirements = level_requirements(table)
+    one_way = requirements.subset(requirements.direction > 0)
+    witness = JointChange(table, allowed).find(one_way, table.forced)
     assert witness is not None
-    assert hold(ground, witness)[0]
+    assert hold(allowed, witness)[0]
     cells, amounts, denominator = witness.one(0)
     moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
     reached = [moved.get(int(c), 0) >= int(n) * denominator for c, n in zip(one_way.cell, one_way.need, strict=True)]

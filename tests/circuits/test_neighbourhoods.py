@@ -42,8 +42,8 @@ def test_a_change_in_pieces_is_found_nearby_where_no_cell_has_room_for_the_whole
     table = one_large_among_small()
     cover = Cover(table, requirements_of(table, False), Context())
     assert any(pieces > 1 for _, _, pieces in NEIGHBOURHOODS)
-    for task in range(len(cover.tasks)):
-        witness = cover._nearby(task)
+    for requirement in range(len(cover.requirements)):
+        witness = cover._nearby(requirement)
         assert witness is not None
         cells, amounts, denominator = witness.one(0)
         moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))

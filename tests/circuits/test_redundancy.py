@@ -13,8 +13,8 @@ from gpuga.circuits.cover import Cover
 from gpuga.circuits.redundancy import Redundancy
 from gpuga.context import Context
 from gpuga.safety.audit import judge
-from gpuga.safety.tasks import level_tasks
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.requirements import level_requirements
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.generate import smith3d
 from gpuga.table.table import Mask, Table
@@ -22,16 +22,16 @@ from gpuga.table.witnesses import Witnesses
 
 
 def complete(seed: int) -> Cover:
-    """A pattern in which every task has its circuit, before any clean-up."""
+    """A pattern in which every requirement has its circuit, before any clean-up."""
     table = smith3d((6, 5, 4), 0.12, 0.1, seed)
-    tasks = level_tasks(table)
-    cover = Cover(table, tasks, Context())
-    cover.by_lp(range(len(tasks)))
+    requirements = level_requirements(table)
+    cover = Cover(table, requirements, Context())
+    cover.by_lp(range(len(requirements)))
     return cover
 
 
 def of(cover: Cover) -> Redundancy:
-    return Redundancy(cover.table, cover.suppressed, cover.tasks, [c[0] for c in cover.circuit if c is not None])
+    return Redundancy(cover.table, cover.suppressed, cover.requirements, [c[0] for c in cover.circuit if c is not None])
 
 
 def secondary(cover: Cover) -> Mask:
@@ -68,9 +68,9 @@ def test_changes_read_from_floats_are_exact_tables_without_the_redundant_cells(s
     assert len(gone)
     left = cover.suppressed.copy()
     left[gone] = False
-    changes = list(redundancy.changes(range(len(cover.tasks))))
-    assert len(changes) > len(cover.tasks) // 2
-    assert all(hold(Ground.of(cover.table, left), change)[0] for change in changes)
+    changes = list(redundancy.changes(range(len(cover.requirements))))
+    assert len(changes) > len(cover.requirements) // 2
+    assert all(hold(AllowedChanges.of(cover.table, left), change)[0] for change in changes)
 
 
 def test_only_cells_that_are_asked_about_are_found() -> None:
@@ -110,7 +110,7 @@ def test_a_clean_up_by_tableau_ends_with_circuits_inside_a_safe_pattern(seed: in
     assert published == int((before & ~cover.suppressed).sum()) > 0
     assert not cover.open()
     assert all(cover.suppressed[circuit[0]].all() for circuit in cover.circuit if circuit is not None)
-    assert hold(Ground.of(cover.table, cover.suppressed), cover.proof()).all()
+    assert hold(AllowedChanges.of(cover.table, cover.suppressed), cover.proof()).all()
 
 
 def test_a_tableau_that_is_wrong_costs_cells_but_never_safety(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,20 +122,20 @@ def test_a_tableau_that_is_wrong_costs_cells_but_never_safety(monkeypatch: pytes
     assert not cover.open()
     assert safe(cover.table, cover.suppressed)
     assert (cover.suppressed <= before).all()
-    for task, circuit in enumerate(cover.circuit):
+    for requirement, circuit in enumerate(cover.circuit):
         assert circuit is not None
-        assert all(task in cover.users[cell] for cell in circuit[0].tolist() if not cover.table.forced[cell])
+        assert all(requirement in cover.users[cell] for cell in circuit[0].tolist() if not cover.table.forced[cell])
 
 
 def test_a_change_that_does_not_hold_is_never_a_circuit(monkeypatch: pytest.MonkeyPatch) -> None:
     read = Redundancy.changes
 
-    def misread(self: Redundancy, tasks: Iterable[int]) -> Iterator[Witnesses]:
-        for change in read(self, tasks):
+    def misread(self: Redundancy, requirements: Iterable[int]) -> Iterator[Witnesses]:
+        for change in read(self, requirements):
             yield Witnesses(change.start, change.cell, 2 * change.amount + 1, change.denominator)
 
     cover = complete(1)
     monkeypatch.setattr(cover_module.Redundancy, "changes", misread)
     cover._clean_up_by_tableau(secondary(cover))
     assert not cover.open()
-    assert hold(Ground.of(cover.table, cover.suppressed), cover.proof()).all()
+    assert hold(AllowedChanges.of(cover.table, cover.suppressed), cover.proof()).all()

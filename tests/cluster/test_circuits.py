@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,22 @@ def test_a_table_is_protected_on_islands(kind: str, request: pytest.FixtureReque
     assert found.parameters.values()["islands"] == 2
     again = gpuga.protect(table, seed=2, options=FEW)
     assert np.array_equal(again.suppressed, found.suppressed)
+
+
+@pytest.mark.usefixtures("_here")
+@pytest.mark.parametrize("kind", ["plane", "solid"])
+def test_the_proof_of_islands_holds_the_cuts_behind_the_bound(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    table = request.getfixturevalue(kind)
+    file, proof, pattern = (tmp_path / name for name in ("table.csv", "table.proof", "pattern.csv"))
+    gpuga.write_table(table, file)
+    few = [word for name, value in FEW.items() for word in (f"--{name}", str(value))]
+    assert run(["protect", str(file), "--out", str(pattern), "--proof", str(proof), *few, "--quiet"]) == 0
+    head = json.loads(proof.read_text().splitlines()[0])
+    assert head["cuts"] > 0
+    assert Fraction(head["lower_bound"]) > 0
+    assert run(["verify", str(file), str(pattern), str(proof), "--quiet"]) == 0
 
 
 @pytest.mark.usefixtures("_here")

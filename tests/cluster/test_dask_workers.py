@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -17,6 +19,8 @@ from gpuga.errors import GpugaError, InputError
 from gpuga.table.generate import herrington
 
 pytest.importorskip("distributed", reason="the extra cluster (dask[distributed]) is not installed")
+
+import dask
 
 from gpuga.cluster import dask_workers
 from gpuga.cluster.dask_workers import DaskWorkers
@@ -46,12 +50,29 @@ def test_work_of_a_killed_worker_is_done_by_another() -> None:
         assert not workers.gone()
 
 
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="certificates are made with openssl")
+def test_a_cluster_speaks_tls_where_the_settings_of_dask_ask_for_it(tmp_path: Path) -> None:
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=office"]
+    subprocess.run(["openssl", *made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    files = {"ca-file": certificate}
+    for role in ("scheduler", "worker", "client"):
+        files |= {f"{role}.cert": certificate, f"{role}.key": key}
+    settings = {f"distributed.comm.tls.{name}": file for name, file in files.items()}
+    with dask.config.set({"distributed.comm.require-encryption": True, **settings}), DaskWorkers("local", 1) as workers:
+        assert workers._client.scheduler.address.startswith("tls://")
+        assert all(address.startswith("tls://") for address in workers._addresses())
+        assert workers.result(workers.submit(0, os.getpid)) != os.getpid()
+
+
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_workers, "CONNECTING", 0.5)
     with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9, --cluster: no scheduler answers there"):
         DaskWorkers("tcp://127.0.0.1:9", 1)
     with pytest.raises(InputError, match="--cluster: no scheduler answers there"):
         DaskWorkers("nonsense://here", 1)
+    with pytest.raises(InputError, match=r"answers there, or not to the certificates that Dask's settings"):
+        DaskWorkers("tls://127.0.0.1:9", 1)
     damaged = tmp_path / "scheduler.json"
     damaged.write_text("{")
     with pytest.raises(InputError, match=r"scheduler\.json, --cluster: no scheduler answers there"):

@@ -129,7 +129,7 @@ def test_gensups_mutation_as_published_only_replaces_one_cell_at_a_time(plane: T
     problem = two_way_problem(plane, Context())
     operators = GenSup(problem, Context(), GenSupParameters(as_published=True, population=4))
     one = operators.first()[-1]
-    mutated = operators.mutate(one)
+    (mutated,) = operators.mutate([one])
     assert problem.cost(mutated.grid(problem.shape)) <= problem.cost(one.grid(problem.shape))
     assert audit(plane, problem.pattern(mutated.grid(problem.shape)), intervals=False).safe
 

@@ -62,4 +62,4 @@ def test_patterns_and_pool_come_back_from_arrays() -> None:
     assert kernels.safe(again).all()
     other = GeneralKernels(problem, Clock())
     other.remember(kernels.memory())
-    assert np.array_equal(other.cpu.ground.pool_cell, kernels.cpu.ground.pool_cell)
+    assert np.array_equal(other.cpu.table.pool_cell, kernels.cpu.table.pool_cell)

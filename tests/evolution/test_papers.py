@@ -52,7 +52,7 @@ def test_gapns_networks_lie_in_the_individual(problem: TwoWayProblem) -> None:
 def test_gensup_repairs_four_children_and_keeps_one_individual_per_cost(problem: TwoWayProblem) -> None:
     operators = GenSup(problem, Context(), GenSupParameters(population=6))
     population = operators.first()
-    children = list(operators.mate(population[0], population[-1]))
+    children = operators.repair(operators.mate(population[0], population[-1]))
     assert len(children) == 4
     for child in children:
         assert safe(problem, child.grid(problem.shape))
@@ -70,7 +70,7 @@ def test_gensup_repairs_four_children_and_keeps_one_individual_per_cost(problem:
 def test_gensups_mutation_stays_safe_and_never_costs_more(problem: TwoWayProblem) -> None:
     operators = GenSup(problem, Context(), GenSupParameters(population=4))
     before = operators.first()[-1]
-    after = operators.mutate(before)
+    (after,) = operators.mutate([before])
     assert safe(problem, after.grid(problem.shape))
     assert problem.cost(after.grid(problem.shape)) <= problem.cost(before.grid(problem.shape))
 

@@ -48,9 +48,9 @@ TEXTS = {
     "non-additive": (
         "t.csv",
         GOOD + "Total,x,17,s\n",
-        ["t.csv", "line 6", "equation", "region=Total, activity=x", "does not add up"],
+        ["t.csv", "line 6", "(region=Total, activity=x) is not the sum of its 2 parts", "does not add up"],
     ),
-    "duplicate cells": ("t.csv", GOOD + "a,x,6,s\n", ["t.csv", "line 6", "same cell as in row 1"]),
+    "duplicate cells": ("t.csv", GOOD + "a,x,6,s\n", ["t.csv", "line 6", "same cell as in row 1 below the header"]),
     "unknown status": ("t.csv", GOOD.replace("11,s", "11,q"), ["t.csv", "line 4", "status", "'q'"]),
     "unknown sensitive": ("t.csv", "r,value,sensitive\na,1,maybe\nb,2,0\n", ["line 2", "sensitive"]),
     "both marks": ("t.csv", "r,value,sensitive,status\na,1,1,u\nb,2,0,s\n", ["status and sensitive"]),
@@ -72,6 +72,8 @@ TEXTS = {
     "huge field": ("t.csv", GOOD + "a," + "z" * 200_000 + ",1,s\n", ["t.csv", "line 6", "not CSV"]),
     "column twice": ("t.csv", "r,r,value\na,a,1\n", ["t.csv", "line 1", "'r' occurs twice"]),
     "column without name": ("t.csv", "r,,value\na,a,1\n", ["t.csv", "line 1", "no name"]),
+    "records": ("t.csv", "r,turnover\na,1\n", ["'turnover'", "rename it to value", "--by with --value turnover"]),
+    "another separator": ("t.csv", "r/c/value\na/x/1\n", ["only 'r/c/value'", "is --separator right?"]),
     "value in another case": ("t.csv", "r,Value\na,1\n", ["t.csv", "'Value'"]),
     "weights beyond arithmetic": (
         "t.csv",

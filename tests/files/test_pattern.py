@@ -149,3 +149,13 @@ def test_an_earlier_pattern_says_what_it_knows_and_how_much_of_it_is_gone(tmp_pa
     path.write_text("r,c,suppression\nq,x,primary\nq,x,primary\na,x,primary\na,x,published\n")
     with pytest.raises(InputError, match="line 5: the same cell occurs twice"):
         read_earlier(source, path)
+
+
+def test_the_pattern_of_another_table_is_called_so(tmp_path: Path) -> None:
+    source = two_way(tmp_path)
+    (tmp_path / "p.csv").write_text("region,activity,suppression\nn,x,primary\n")
+    with pytest.raises(InputError, match=r"neither the table's dimensions \(r, c\) nor an index: is it the pattern"):
+        read_pattern(source, tmp_path / "p.csv")
+    (tmp_path / "p.csv").write_text("r,c,suppression\na,x,primary\nq,x,primary\n")
+    with pytest.raises(InputError, match="line 3: is not a cell of the table: is it the pattern of another one"):
+        read_pattern(source, tmp_path / "p.csv")

@@ -15,7 +15,7 @@ from gpuga.heuristics.first import first_pattern
 from gpuga.heuristics.shown import Goals, Shown
 from gpuga.protection import Found
 from gpuga.safety.audit import audit, judge
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table import Levels, Status, Table
 from gpuga.table.grid import flat_dimension, full_grid, grid_lines
 from gpuga.table.witnesses import Witnesses
@@ -94,15 +94,15 @@ def test_circuits_of_the_basis_have_room_for_what_their_cell_has_room_for() -> N
         room = np.minimum(table.up, table.down)
         cells = np.flatnonzero(room > 0)
         ranked = cells[np.argsort(-room[cells], kind="stable")]
-        ground = Ground.of(table, table.suppressible)
-        basis = CircuitBasis.of(ground, ranked)
+        allowed = AllowedChanges.of(table, table.suppressible)
+        basis = CircuitBasis.of(allowed, ranked)
         assert basis is not None
         free = np.flatnonzero(basis.row_of < 0)
         circuits = basis.circuits(free, room[ranked[free]])
         for w in range(len(circuits)):
             moved, amounts, _ = circuits.one(w)
             if np.abs(amounts).max() == abs(amounts[0]):  # the cell itself comes first
-                assert hold(ground, circuits.subset(np.array([w])))[0]
+                assert hold(allowed, circuits.subset(np.array([w])))[0]
             assert room[moved[0]] == room[moved].min()
 
 
@@ -111,7 +111,7 @@ def test_a_basis_that_fills_in_too_much_is_given_up(monkeypatch: pytest.MonkeyPa
 
     table = linked_table(np.random.default_rng(1))
     monkeypatch.setattr(bottleneck, "MOST_ENTRIES", 5)
-    assert CircuitBasis.of(Ground.of(table, table.suppressible), np.flatnonzero(table.up > 0)) is None
+    assert CircuitBasis.of(AllowedChanges.of(table, table.suppressible), np.flatnonzero(table.up > 0)) is None
 
 
 def test_programs_settle_what_no_simple_circuit_shows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_minimum_cost_flows_move_the_cells_that_the_linear_programs_move(seed):
     except Infeasible:
         return
     cover = Cover(table, requirements_of(table, False), Context())
-    cover.by_lp(np.argsort(-table.weight[cover.tasks.cell], kind="stable").tolist())
+    cover.by_lp(np.argsort(-table.weight[cover.requirements.cell], kind="stable").tolist())
     assert np.array_equal(problem.pattern(by_flows(problem, Clock())), cover.suppressed)
 
 

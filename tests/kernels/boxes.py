@@ -1,11 +1,11 @@
-"""The cheapest box of each of many (pattern, task) pairs, as the product searches them and as the oracle does."""
+"""The cheapest box of each of many (pattern, requirement) pairs, as the product and as the oracle search them."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import Tasks
+from gpuga.kernels import Requirements
 from gpuga.kernels.layout import Grid
 from gpuga.kernels.logic.boxes import Boxed
 from gpuga.kernels.numpy_backend import cheapest_box
@@ -18,15 +18,19 @@ Box = dict[int, int]
 
 
 def searched(
-    patterns: Bools, grid: Grid, bounds: tuple[Int64, Int64], tasks: Tasks, weights: Int64, inside: bool
+    patterns: Bools, grid: Grid, bounds: tuple[Int64, Int64], requirements: Requirements, weights: Int64, inside: bool
 ) -> list[Box]:
     """The compiled search, one pair at a time, patterns first."""
     room = grid.room()
     boxed = Boxed(*grid.arrays, *(np.ascontiguousarray(part, np.int64) for part in (*bounds, weights)))
     found = []
     for pattern in patterns:
-        for t in range(len(tasks)):
-            asked = (tasks.cell[t : t + 1].astype(np.int64), tasks.direction[t : t + 1], tasks.need[t : t + 1])
+        for t in range(len(requirements)):
+            asked = (
+                requirements.cell[t : t + 1].astype(np.int64),
+                requirements.direction[t : t + 1],
+                requirements.need[t : t + 1],
+            )
             hidden = pattern.astype(np.uint8)
             _, _, place, amount = boxes_in_order(boxed, hidden, inside, *asked, room.options, room.box)
             found.append(dict(zip(place.tolist(), amount.tolist(), strict=True)))
@@ -34,13 +38,13 @@ def searched(
 
 
 def by_trying(
-    patterns: Bools, grid: Grid, bounds: tuple[Int64, Int64], tasks: Tasks, weights: Int64, inside: bool
+    patterns: Bools, grid: Grid, bounds: tuple[Int64, Int64], requirements: Requirements, weights: Int64, inside: bool
 ) -> list[Box]:
     """The oracle: all boxes are tried."""
     found = []
     for pattern in patterns:
         price = np.where(pattern, 0, -1 if inside else weights)
-        for cell, direction, need in zip(tasks.cell, tasks.direction, tasks.need, strict=True):
+        for cell, direction, need in zip(requirements.cell, requirements.direction, requirements.need, strict=True):
             found.append(cheapest_box(grid, bounds, price, int(cell), int(direction), int(need)))
     return found
 

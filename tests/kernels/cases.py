@@ -31,9 +31,9 @@ def check_union(backend: Backend, rng: np.random.Generator) -> None:
 
 def check_box_costs(backend: Backend, rng: np.random.Generator) -> None:
     case = random_grid(rng)
-    orders = np.stack([rng.permutation(len(case.tasks)) for _ in range(4)]).astype(np.int32)
+    orders = np.stack([rng.permutation(len(case.requirements)) for _ in range(4)]).astype(np.int32)
     orders[rng.random(orders.shape) < 0.1] = -1
-    arguments = (case.patterns[2], case.grid, case.up, case.down, case.tasks, case.weights, orders)
+    arguments = (case.patterns[2], case.grid, case.up, case.down, case.requirements, case.weights, orders)
     np.testing.assert_array_equal(backend.box_costs(*arguments), ORACLE.box_costs(*arguments))
 
 

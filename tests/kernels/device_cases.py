@@ -39,7 +39,7 @@ class Pair:
         return self.patterns.count
 
     def forced(self) -> Bools:
-        return unpack(Patterns(self.host.ground.forced[None], self.patterns.columns))
+        return unpack(Patterns(self.host.table.forced[None], self.patterns.columns))
 
     def shuffled(self) -> Patterns:
         return self.patterns.take(self.rng.permutation(self.count))
@@ -54,7 +54,7 @@ def make_pair(machine: Machine, requirements: int, seed: int, count: int = 5) ->
 def pair_of(machine: Machine, case: PlaneCase, rng: np.random.Generator, count: int) -> Pair:
     """A table on the CPU and on a device, with the first of its patterns, random prices and a random core."""
     candidate = ~case.primary & (rng.random(case.plane.cells) < 0.9)
-    host = TwoWayCpu(case.plane, case.tasks, case.weights, case.primary, candidate, 1)
+    host = TwoWayCpu(case.plane, case.requirements, case.weights, case.primary, candidate, 1)
     rows, columns = case.plane.rows, case.columns
     hubs = np.zeros(rows + columns, bool)
     hubs[[rows - 1, rows + columns - 1]] = True
@@ -129,7 +129,7 @@ def check_learning(pair: Pair) -> None:
     taught = pair_of(pair.device.device, case, pair.rng, len(case.patterns))
     given = [taught.patterns.take(np.array([p])) for p in range(taught.count)]
     verdicts = np.concatenate([taught.device.safe(one) for one in given])
-    same(verdicts, covered(case.patterns, case.plane, case.tasks).all(axis=1))
+    same(verdicts, covered(case.patterns, case.plane, case.requirements).all(axis=1))
     assert 0 < verdicts.sum() < len(verdicts)
 
 
@@ -137,14 +137,14 @@ def check_safe_of_relatives(pair: Pair) -> None:
     """A pattern that is safe, judged until all its supports are known, then others that lack a few of its cells."""
     assert pair.device.device is not None
     case = wide_plane(pair.rng, 70, 1)
-    met = covered(case.patterns, case.plane, case.tasks)[0]
-    case = replace(case, tasks=case.tasks.take(met))
+    met = covered(case.patterns, case.plane, case.requirements)[0]
+    case = replace(case, requirements=case.requirements.take(met))
     taught = pair_of(pair.device.device, case, pair.rng, 1)
     assert [taught.device.safe(taught.patterns).all() for _ in range(2)] == [True, True]
     for _ in range(8):
         thinned = case.patterns & (pair.rng.random(case.patterns.shape) < 0.9) | case.primary
         found = taught.device.safe(pack(thinned, case.columns))
-        same(found, covered(thinned, case.plane, case.tasks).all(axis=1))
+        same(found, covered(thinned, case.plane, case.requirements).all(axis=1))
 
 
 def check_destroy(pair: Pair) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Capacities, Frequencies, Lines, Pool, Tasks, plane_lines
+from gpuga.kernels import INFINITE, Capacities, Frequencies, Lines, Pool, Requirements, plane_lines
 from gpuga.kernels.layout import Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -21,13 +21,13 @@ SHAPES = [(1, 5), (6, 1), (1, 1), (2, 63), (2, 64), (2, 65), (3, 130), (4, 4), (
 
 @dataclass(frozen=True)
 class PlaneCase:
-    """A plane with tasks and a population."""
+    """A plane with requirements and a population."""
 
     up: Int64
     down: Int64
     plane: Capacities
     lines: Lines
-    tasks: Tasks
+    requirements: Requirements
     patterns: Bools
     weights: Int64
     primary: Bools
@@ -55,17 +55,17 @@ def population(rng: np.random.Generator, cells: int, count: int, primary: Bools)
     return patterns
 
 
-def random_tasks(rng: np.random.Generator, cells: int, sensitive: int) -> Tasks:
+def random_requirements(rng: np.random.Generator, cells: int, sensitive: int) -> Requirements:
     """Both directions of some cells; now and then a need of zero."""
     cell = np.repeat(rng.choice(cells, min(sensitive, cells), replace=False), 2)
-    return Tasks.of(cell, np.tile([1, -1], len(cell) // 2), rng.integers(0, 25, len(cell)))
+    return Requirements.of(cell, np.tile([1, -1], len(cell) // 2), rng.integers(0, 25, len(cell)))
 
 
 # Arcs (row, column) of a network in which the shortest way from row 0 to column 0 blocks two disjoint ways.
 BLOCKING = [(0, 1), (1, 1), (1, 0), (2, 1), (2, 2), (3, 2), (3, 0), (0, 3), (4, 3), (4, 4), (1, 4)]
 
 
-def blocking_plane(rng: np.random.Generator) -> tuple[Int64, Int64, Tasks, Bools]:
+def blocking_plane(rng: np.random.Generator) -> tuple[Int64, Int64, Requirements, Bools]:
     """Unit capacities on the blocking network in random order: for two units, flow must be taken back."""
     row, column = rng.permutation(5), rng.permutation(5)
     up, down = np.zeros((6, 6), np.int64), np.zeros((6, 6), np.int64)
@@ -77,43 +77,43 @@ def blocking_plane(rng: np.random.Generator) -> tuple[Int64, Int64, Tasks, Bools
     (down if direction > 0 else up).flat[cells[2]] = 0
     pattern = np.zeros(36, np.bool_)
     pattern[cells] = True
-    return up, down, Tasks.of([cells[0]], [direction], [2]), pattern
+    return up, down, Requirements.of([cells[0]], [direction], [2]), pattern
 
 
-def pairs_of(patterns: int, tasks: int) -> Int32:
-    """All (pattern, task) pairs."""
-    return np.array([(p, t) for p in range(patterns) for t in range(tasks)], np.int32).reshape(-1, 2)
+def pairs_of(patterns: int, requirements: int) -> Int32:
+    """All (pattern, requirement) pairs."""
+    return np.array([(p, t) for p in range(patterns) for t in range(requirements)], np.int32).reshape(-1, 2)
 
 
 def random_plane(rng: np.random.Generator, shape: tuple[int, int] | None = None, count: int | None = None) -> PlaneCase:
     """A plane of one of the usual shapes with up to four sensitive cells (sometimes none)."""
     rows, columns = shape if shape is not None else SHAPES[rng.integers(len(SHAPES))]
     up, down = capacities(rng, (rows, columns))
-    tasks = random_tasks(rng, rows * columns, int(rng.integers(0, 5)))
+    requirements = random_requirements(rng, rows * columns, int(rng.integers(0, 5)))
     blocked = shape is None and rng.random() < 0.15
     if blocked:
         rows, columns = 6, 6
-        up, down, tasks, pattern = blocking_plane(rng)
+        up, down, requirements, pattern = blocking_plane(rng)
     primary = np.zeros(rows * columns, np.bool_)
-    primary[tasks.cell] = True
+    primary[requirements.cell] = True
     patterns = population(rng, rows * columns, int(rng.integers(3, 7)) if count is None else count, primary)
     if blocked:
         patterns[2] = pattern
     return PlaneCase(
-        up, down, Capacities.of(up, down), plane_lines(rows, columns), tasks, patterns,
-        rng.integers(0, 9, rows * columns), primary, pairs_of(len(patterns), len(tasks)),
+        up, down, Capacities.of(up, down), plane_lines(rows, columns), requirements, patterns,
+        rng.integers(0, 9, rows * columns), primary, pairs_of(len(patterns), len(requirements)),
     )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class GridCase:
-    """A grid with tasks and a population."""
+    """A grid with requirements and a population."""
 
     axes: list[Axis]
     grid: Grid
     up: Int64
     down: Int64
-    tasks: Tasks
+    requirements: Requirements
     patterns: Bools
     weights: Int64
     items: Int32
@@ -138,11 +138,11 @@ def random_grid(rng: np.random.Generator, largest: int = 6) -> GridCase:
     axes = [random_axis(rng, int(rng.integers(2, largest))) for _ in range(rng.integers(1, 4))]
     grid = Grid.of([options_of(axis) for axis in axes])
     up, down = capacities(rng, (grid.cells,))
-    tasks = random_tasks(rng, grid.cells, 2)
-    tasks = Tasks.of(tasks.cell, tasks.direction, np.maximum(1, tasks.need))
+    requirements = random_requirements(rng, grid.cells, 2)
+    requirements = Requirements.of(requirements.cell, requirements.direction, np.maximum(1, requirements.need))
     patterns = population(rng, grid.cells, 3, np.zeros(grid.cells, np.bool_))
     weights = rng.integers(-1, 9, grid.cells)
-    return GridCase(axes, grid, up, down, tasks, patterns, weights, pairs_of(3, len(tasks)))
+    return GridCase(axes, grid, up, down, requirements, patterns, weights, pairs_of(3, len(requirements)))
 
 
 def random_pool(rng: np.random.Generator, cells: int, count: int) -> Pool:

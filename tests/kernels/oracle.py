@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Capacities, Tasks
-from gpuga.kernels.layout import FlowTasks
+from gpuga.kernels import INFINITE, Capacities, Requirements
+from gpuga.kernels.layout import FlowRequirements
 
 Bools = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
@@ -70,13 +70,13 @@ def flow_covers(forward: Int64, reverse: Int64, source: int, sink: int, need: in
     return True
 
 
-def task_ends(flow: FlowTasks, t: int, rows: int) -> tuple[int, int]:
-    """Source and sink of task t's counter-flow."""
+def requirement_ends(flow: FlowRequirements, t: int, rows: int) -> tuple[int, int]:
+    """Source and sink of requirement t's counter-flow."""
     row, column = int(flow.row[t]), rows + int(flow.column[t])
     return (column, row) if flow.upward[t] else (row, column)
 
 
-def is_covered(pattern: Bools, plane: Capacities, flow: FlowTasks, t: int) -> bool:
+def is_covered(pattern: Bools, plane: Capacities, flow: FlowRequirements, t: int) -> bool:
     """Whether the pattern bool[R, C] covers one requirement: its cell moves, and as much flows back elsewhere."""
     if flow.need[t] <= 0:
         return True
@@ -84,52 +84,54 @@ def is_covered(pattern: Bools, plane: Capacities, flow: FlowTasks, t: int) -> bo
         return False
     others = pattern.copy()
     others[flow.row[t], flow.column[t]] = False
-    ends = task_ends(flow, t, plane.rows)
+    ends = requirement_ends(flow, t, plane.rows)
     return flow_covers(plane.forward * others, plane.reverse * others, *ends, int(flow.need[t]))
 
 
-def covered(patterns: Bools, plane: Capacities, tasks: Tasks) -> Bools:
+def covered(patterns: Bools, plane: Capacities, requirements: Requirements) -> Bools:
     """bool[P, T]: which requirements the patterns bool[P, n] cover, exactly."""
-    flow = FlowTasks.of(plane, tasks)
+    flow = FlowRequirements.of(plane, requirements)
     grids = patterns.reshape(len(patterns), plane.rows, plane.columns)
-    verdicts = [[is_covered(grid, plane, flow, t) for t in range(len(tasks))] for grid in grids]
-    return np.array(verdicts, np.bool_).reshape(len(patterns), len(tasks))
+    verdicts = [[is_covered(grid, plane, flow, t) for t in range(len(requirements))] for grid in grids]
+    return np.array(verdicts, np.bool_).reshape(len(patterns), len(requirements))
 
 
-def without_redundant(patterns: Bools, plane: Capacities, tasks: Tasks, weights: Int64, keep: Bools) -> Bools:
+def without_redundant(
+    patterns: Bools, plane: Capacities, requirements: Requirements, weights: Int64, keep: Bools
+) -> Bools:
     """The patterns without redundant cells, the heaviest tried first (of equals the smaller), none of `keep`."""
     kept = patterns.copy()
     order = [c for c in np.argsort(-weights.ravel(), kind="stable") if not keep[c]]
     for pattern in kept:
-        before = covered(pattern[None], plane, tasks)
+        before = covered(pattern[None], plane, requirements)
         for cell in order:
             if pattern[cell]:
                 pattern[cell] = False
-                pattern[cell] = (before & ~covered(pattern[None], plane, tasks)).any()
+                pattern[cell] = (before & ~covered(pattern[None], plane, requirements)).any()
     return kept
 
 
-def by_one_path(patterns: Bools, plane: Capacities, tasks: Tasks) -> Bools:
+def by_one_path(patterns: Bools, plane: Capacities, requirements: Requirements) -> Bools:
     """bool[P, T]: which requirements a single path covers."""
-    flow = FlowTasks.of(plane, tasks)
+    flow = FlowRequirements.of(plane, requirements)
     grids = patterns.reshape(len(patterns), plane.rows, plane.columns)
-    found = np.zeros((len(patterns), len(tasks)), np.bool_)
+    found = np.zeros((len(patterns), len(requirements)), np.bool_)
     for p, t in np.ndindex(found.shape):
         others, need = grids[p].copy(), int(flow.need[t])
         others[flow.row[t], flow.column[t]] = False
-        ends = task_ends(flow, t, plane.rows)
+        ends = requirement_ends(flow, t, plane.rows)
         wide = shortest_way(others & (plane.forward >= need), others & (plane.reverse >= need), *ends) is not None
         asked = grids[p, flow.row[t], flow.column[t]] and flow.possible[t]
         found[p, t] = need <= 0 or (wide and asked)
     return found
 
 
-def cheapest_way(price: Int64, plane: Capacities, tasks: Tasks, t: int) -> int:
+def cheapest_way(price: Int64, plane: Capacities, requirements: Requirements, t: int) -> int:
     """What the cheapest path costs that covers requirement t alone, INFINITE if none does (Bellman and Ford)."""
-    flow, table = FlowTasks.of(plane, tasks), price.reshape(plane.rows, plane.columns)
+    flow, table = FlowRequirements.of(plane, requirements), price.reshape(plane.rows, plane.columns)
     ahead, back = (np.where(room >= flow.need[t], table, FAR) for room in (plane.forward, plane.reverse))
     ahead[flow.row[t], flow.column[t]] = back[flow.row[t], flow.column[t]] = FAR
-    source, sink = task_ends(flow, t, plane.rows)
+    source, sink = requirement_ends(flow, t, plane.rows)
     cost = np.full(plane.rows + plane.columns, FAR, np.int64)
     cost[source] = 0
     for _ in range(len(cost)):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Capacities, Tasks
-from gpuga.kernels.layout import FlowTasks, plane_lines
+from gpuga.kernels import INFINITE, Capacities, Requirements
+from gpuga.kernels.layout import FlowRequirements, plane_lines
 from gpuga.kernels.logic.supports import LONGEST_SUPPORT, SUPPORTS
 from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 
@@ -22,7 +22,7 @@ def styles(rng: np.random.Generator, count: int) -> NDArray[np.int32]:
     return (rng.integers(0, BLUR + SINGLE + BY_CAPACITY + 1, count) + order).astype(np.int32)
 
 
-def wide_plane(rng: np.random.Generator, tasks: int, count: int = 6) -> PlaneCase:
+def wide_plane(rng: np.random.Generator, requirements: int, count: int = 6) -> PlaneCase:
     """A plane with so many requirements: capacities of zero one way, without bound, needs of zero."""
     rows, columns = int(rng.integers(4, 12)), int(rng.integers(20, 70))
     case = random_plane(rng, (rows, columns), count=0)
@@ -30,9 +30,9 @@ def wide_plane(rng: np.random.Generator, tasks: int, count: int = 6) -> PlaneCas
     up[rng.random(up.shape) < 0.1] = 0
     down[rng.random(up.shape) < 0.1] = 0
     down[rng.random(up.shape) < 0.3] = INFINITE
-    cell = rng.choice(up.size, tasks, replace=tasks > up.size)
-    need = rng.integers(0, 12, tasks)
-    asked = Tasks.of(cell, rng.choice([1, -1], tasks), need)
+    cell = rng.choice(up.size, requirements, replace=requirements > up.size)
+    need = rng.integers(0, 12, requirements)
+    asked = Requirements.of(cell, rng.choice([1, -1], requirements), need)
     primary = np.zeros(up.size, np.bool_)
     primary[cell] = True
     patterns = (rng.random((count, up.size)) < rng.uniform(0.05, 0.6, (count, 1))) | primary
@@ -73,14 +73,14 @@ def tight_plane(rng: np.random.Generator, over: int) -> PlaneCase:
     capacity[:, own[0], own[1]] = 1000
     pattern[own] = True
     plane, cell = Capacities(*capacity), int(own[0] * columns + own[1])
-    way = next(way for way in (1, -1) if not FlowTasks.of(plane, Tasks.of([cell], [way], [1])).upward[0])
-    tasks = Tasks.of([cell], [way], [2 * copies * room + over])
+    way = next(way for way in (1, -1) if not FlowRequirements.of(plane, Requirements.of([cell], [way], [1])).upward[0])
+    requirements = Requirements.of([cell], [way], [2 * copies * room + over])
     primary = np.arange(rows * columns) == cell
     patterns = np.repeat(pattern.reshape(1, -1), 6, axis=0)
     patterns[np.arange(1, 6), rng.choice(np.flatnonzero(patterns[0] & ~primary), 5)] = False
     weights = rng.integers(1, 9, rows * columns)
     lines, pairs = plane_lines(rows, columns), np.zeros((0, 2), np.int32)
-    return PlaneCase(capacity[0], capacity[1], plane, lines, tasks, patterns, weights, primary, pairs)
+    return PlaneCase(capacity[0], capacity[1], plane, lines, requirements, patterns, weights, primary, pairs)
 
 
 def learning_plane(rng: np.random.Generator, narrow: int = LONGEST_SUPPORT // 2 + 1) -> PlaneCase:
@@ -111,7 +111,7 @@ def learning_plane(rng: np.random.Generator, narrow: int = LONGEST_SUPPORT // 2 
     place = np.concatenate([[0], rng.permutation(columns - 1) + 1])  # the columns in no order
     up, down = capacity[:, :, place]
     many = np.stack(patterns)[:, :, place].reshape(len(patterns), -1)
-    tasks = Tasks.of([0], [int(rng.choice([1, -1]))], [need])
+    requirements = Requirements.of([0], [int(rng.choice([1, -1]))], [need])
     weights, primary = rng.integers(1, 9, up.size), np.arange(up.size) == 0
     lines, pairs = plane_lines(3, columns), np.zeros((0, 2), np.int32)
-    return PlaneCase(up, down, Capacities(up, down), lines, tasks, many, weights, primary, pairs)
+    return PlaneCase(up, down, Capacities(up, down), lines, requirements, many, weights, primary, pairs)

@@ -71,9 +71,9 @@ def test_a_generation_of_general_tables_on_the_device_is_that_of_the_cpu() -> No
 @pytest.mark.parametrize("name", ["numpy", "cpu"])
 def test_empty_populations_and_tables_without_sensitive_cells_are_served(name: str) -> None:
     backend = get_backend(name)
-    for patterns, tasks in ((0, 2), (2, 0), (0, 0)):
+    for patterns, requirements in ((0, 2), (2, 0), (0, 0)):
         case = random_plane(np.random.default_rng(3), (3, 4), count=patterns)
-        chromosomes = np.full((patterns, tasks), -1, np.int32)
+        chromosomes = np.full((patterns, requirements), -1, np.int32)
         made = backend.union(Pool.from_lists([]), chromosomes, case.weights, case.primary)
         assert made.costs.shape == (patterns,)
         assert backend.unpick(case.patterns, case.lines, case.up, case.down)[0].shape == (patterns, 12)

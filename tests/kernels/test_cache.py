@@ -16,13 +16,13 @@ ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
 import numpy as np
-from gpuga.kernels import INFINITE, Capacities, Tasks, pack, two_way
+from gpuga.kernels import INFINITE, Capacities, Requirements, pack, two_way
 rows, columns = {shape}
 down = np.arange(rows * columns).reshape(rows, columns) + 5
 plane = Capacities.of(np.full((rows, columns), INFINITE), down)
 primary = np.arange(rows * columns) < 2
-tasks = Tasks.of([0, 1], [1, -1], [2, 2])
-work = two_way.TwoWayCpu(plane, tasks, np.ones(rows * columns, np.int64), primary, ~primary)
+requirements = Requirements.of([0, 1], [1, -1], [2, 2])
+work = two_way.TwoWayCpu(plane, requirements, np.ones(rows * columns, np.int64), primary, ~primary)
 print(work.safe(pack(np.ones((65, rows * columns), bool), columns)).all())
 print(sum(two_way._safe.stats.cache_misses.values()))
 """

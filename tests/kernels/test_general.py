@@ -10,7 +10,7 @@ import pytest
 from numba import get_num_threads, set_num_threads
 
 from gpuga.kernels.general import GeneralCpu
-from gpuga.kernels.layout import Bools, Grid, Lines, Tasks
+from gpuga.kernels.layout import Bools, Grid, Lines, Requirements
 from gpuga.kernels.logic.general_records import Genes
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -34,11 +34,13 @@ def arguments(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True
     up, down = np.full(found.cells, 2**62), rng.integers(0, 30, found.cells)
     cells = rng.permutation(found.cells)[:primaries]
     down[cells] = 40
-    tasks = Tasks.of(np.repeat(np.sort(cells), 2), np.tile([1, -1], primaries), rng.integers(1, 25, 2 * primaries))
+    requirements = Requirements.of(
+        np.repeat(np.sort(cells), 2), np.tile([1, -1], primaries), rng.integers(1, 25, 2 * primaries)
+    )
     forced = np.isin(np.arange(found.cells), cells)
     candidate = ~forced & (rng.random(found.cells) < 0.97)
     weights = rng.integers(1, 50, found.cells)
-    return found if grid else None, up, down, tasks, weights, forced, candidate, lines_of(axes)
+    return found if grid else None, up, down, requirements, weights, forced, candidate, lines_of(axes)
 
 
 def lines_of(axes: list[Axis]) -> Lines:
@@ -47,8 +49,8 @@ def lines_of(axes: list[Axis]) -> Lines:
 
 def assert_proven(engine: GeneralCpu, pattern: Bools, genes: Genes, p: int) -> None:
     """All certificates lie inside the pattern, change no equation, and fit when scaled to their need."""
-    ground, lines, tasks = engine.ground, engine.lines, engine.tasks
-    for t in range(len(tasks)):
+    table, lines, requirements = engine.table, engine.lines, engine.requirements
+    for t in range(len(requirements)):
         found = engine.certificate(genes, p, t)
         assert found is not None
         cells, amounts = found
@@ -59,11 +61,11 @@ def assert_proven(engine: GeneralCpu, pattern: Bools, genes: Genes, p: int) -> N
             for q in range(lines.cell_start[cell], lines.cell_start[cell + 1]):
                 balance[lines.line[q]] += int(lines.line_coef[q]) * amount
         assert not balance.any()
-        lead = int(amounts[cells == tasks.cell[t]][0]) * int(tasks.direction[t])
+        lead = int(amounts[cells == requirements.cell[t]][0]) * int(requirements.direction[t])
         for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
             signed = amount if lead > 0 else -amount
-            room = int(ground.up[cell] if signed > 0 else ground.down[cell])
-            assert abs(signed) * int(tasks.need[t]) <= room * abs(lead)
+            room = int(table.up[cell] if signed > 0 else table.down[cell])
+            assert abs(signed) * int(requirements.need[t]) <= room * abs(lead)
 
 
 def children(engine: GeneralCpu, count: int, seed: int = 0) -> tuple[Bools, Genes, Bools]:
@@ -79,7 +81,7 @@ def test_decoded_and_cleaned_patterns_are_proven(shape: str) -> None:
     for p in np.flatnonzero(done).tolist():
         for found, proof in ((patterns, genes), cleaned):
             assert_proven(engine, found[p], proof, p)
-            assert not (found[p] & (engine.ground.kind == 2)).any()
+            assert not (found[p] & (engine.table.kind == 2)).any()
         assert (cleaned[0][p] <= patterns[p]).all()
 
 
@@ -88,10 +90,10 @@ def test_a_need_larger_than_any_cell_is_met_by_several_boxes() -> None:
     grid = Grid.of([options_of(axis) for axis in axes])
     down = np.full(grid.cells, 10)
     down[0] = 100
-    tasks = Tasks.of([0, 0], [1, -1], [25, 25])
+    requirements = Requirements.of([0, 0], [1, -1], [25, 25])
     forced = np.arange(grid.cells) == 0
     up = np.full(grid.cells, 2**62)
-    engine = GeneralCpu(grid, up, down, tasks, np.ones(grid.cells), forced, ~forced, lines_of(axes))
+    engine = GeneralCpu(grid, up, down, requirements, np.ones(grid.cells), forced, ~forced, lines_of(axes))
     patterns, genes, done = children(engine, 3)
     assert done.all()
     for p in range(3):
@@ -109,7 +111,7 @@ def test_the_cheapest_box_is_that_of_all_of_them_within_the_blur() -> None:
         weights = rng.integers(1, 100, grid.cells)
         forced = np.arange(grid.cells) == 0
         room = np.full(grid.cells, 9)
-        engine = GeneralCpu(grid, room, room, Tasks.of([0], [1], [9]), weights, forced, ~forced, lines_of(axes))
+        engine = GeneralCpu(grid, room, room, Requirements.of([0], [1], [9]), weights, forced, ~forced, lines_of(axes))
         cube = weights.reshape(3, 3, 3)
         costs = [
             int(cube[np.ix_([0, i], [0, j], [0, k])].sum() - cube[0, 0, 0]) for i, j, k in product((1, 2), repeat=3)
@@ -153,7 +155,7 @@ def test_what_is_destroyed_is_repaired_with_the_certificates_that_stand() -> Non
 def test_work_that_is_halted_ends_at_once_and_proves_nothing_new() -> None:
     engine = table(CUBE, 6, primaries=8)
     patterns, genes, _ = children(engine, 4)
-    engine.ground.halt[0] = 1
+    engine.table.halt[0] = 1
     assert not children(engine, 4)[2].any()
     cleaned, _ = engine.clean(patterns, genes)
     assert (cleaned == patterns).all()
@@ -161,10 +163,10 @@ def test_work_that_is_halted_ends_at_once_and_proves_nothing_new() -> None:
 
 def test_pooled_circuits_are_tested_and_serve_where_there_are_no_axes() -> None:
     engine = table(TINY, 2, primaries=1, grid=False)
-    own = int(engine.tasks.cell[0])
+    own = int(engine.requirements.cell[0])
     helper = GeneralCpu(
-        Grid.of([options_of(axis) for axis in TINY]), engine.ground.up, np.full(27, 99), engine.tasks, engine.weight,
-        engine.forced, ~engine.forced, engine.lines,
+        Grid.of([options_of(axis) for axis in TINY]), engine.table.up, np.full(27, 99), engine.requirements,
+        engine.weight, engine.forced, ~engine.forced, engine.lines,
     )  # fmt: skip
     cells, amounts = helper.certificate(children(helper, 1)[1], 0, 0) or (np.zeros(0), np.zeros(0))
     assert not children(engine, 1)[2].any()
@@ -172,7 +174,7 @@ def test_pooled_circuits_are_tested_and_serve_where_there_are_no_axes() -> None:
     wrong[0] += 1
     assert engine.add_circuits([0, len(cells)], cells, wrong) == 0
     roomy = GeneralCpu(
-        None, engine.ground.up, np.full(27, 99), engine.tasks, engine.weight, engine.forced, ~engine.forced,
+        None, engine.table.up, np.full(27, 99), engine.requirements, engine.weight, engine.forced, ~engine.forced,
         engine.lines,
     )  # fmt: skip
     assert roomy.add_circuits([0, len(cells)], cells, amounts) == 1
@@ -186,8 +188,8 @@ def test_pooled_circuits_are_tested_and_serve_where_there_are_no_axes() -> None:
 def test_requirements_of_cells_that_are_not_suppressed_are_refused() -> None:
     with pytest.raises(ValueError, match="forced"):
         GeneralCpu(
-            None, np.ones(3), np.ones(3), Tasks.of([0], [1], [1]), np.ones(3), np.zeros(3, bool), np.ones(3, bool),
-            Lines.of([0, 3], [0, 1, 2], [1, 1, -1], 3),
+            None, np.ones(3), np.ones(3), Requirements.of([0], [1], [1]), np.ones(3), np.zeros(3, bool),
+            np.ones(3, bool), Lines.of([0, 3], [0, 1, 2], [1, 1, -1], 3),
         )  # fmt: skip
 
 

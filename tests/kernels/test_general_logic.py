@@ -15,7 +15,7 @@ from gpuga.kernels.logic.box_decode import certified, decode, load, set_prices, 
 from gpuga.kernels.logic.box_sums import cheapest_box
 from gpuga.kernels.logic.certificates import certify, here, take_back, toggle
 from gpuga.kernels.logic.combinations import divided, scaled_fits
-from gpuga.kernels.logic.general_records import BARRED, FORCED, FREE, LENGTH, TOUCHED, Ground, State
+from gpuga.kernels.logic.general_records import BARRED, FORCED, FREE, LENGTH, TOUCHED, GeneralTable, State
 from gpuga.kernels.logic.ruin import ruin
 from gpuga.kernels.numpy_backend import cheapest_box as box_by_trying
 from gpuga.safety.box_options import options_of
@@ -25,21 +25,21 @@ from .test_general import CUBE, children, table
 
 
 @njit
-def _begin(ground, states, prices, first, second, start, genes):  # type: ignore[no-untyped-def]
+def _begin(record, states, prices, first, second, start, genes):  # type: ignore[no-untyped-def]
     state = of_thread(states, 0)
-    set_prices(ground, state, prices, first, second, np.uint64(7))
-    load(ground, state, start, genes, 0)
+    set_prices(record, state, prices, first, second, np.uint64(7))
+    load(record, state, start, genes, 0)
     return state
 
 
 @njit
-def _cheapest(ground, state, own, move, need):  # type: ignore[no-untyped-def]
-    return cheapest_box(ground, state, own, move, need, np.int64(INFINITE))
+def _cheapest(record, state, own, move, need):  # type: ignore[no-untyped-def]
+    return cheapest_box(record, state, own, move, need, np.int64(INFINITE))
 
 
 @njit
-def _fits(ground, place, amount, lead, need):  # type: ignore[no-untyped-def]
-    return scaled_fits(ground, place, amount, lead, need)
+def _fits(record, place, amount, lead, need):  # type: ignore[no-untyped-def]
+    return scaled_fits(record, place, amount, lead, need)
 
 
 @njit
@@ -48,23 +48,23 @@ def _divided(state):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _certified_and_taken_back(ground, state, requirement, place):  # type: ignore[no-untyped-def]
+def _certified_and_taken_back(record, state, requirement, place):  # type: ignore[no-untyped-def]
     mark = here(state)
-    found = certify(ground, state, requirement, np.int64(-1))
-    toggle(ground, state, place)
+    found = certify(record, state, requirement, np.int64(-1))
+    toggle(record, state, place)
     changed = state.hidden.copy()
-    take_back(ground, state, mark)
+    take_back(record, state, mark)
     return found, changed
 
 
 @njit
-def _ruined(ground, state, seed, strength):  # type: ignore[no-untyped-def]
-    return ruin(ground, state, seed, strength)
+def _ruined(record, state, seed, strength):  # type: ignore[no-untyped-def]
+    return ruin(record, state, seed, strength)
 
 
 @njit
-def _decoded(ground, state):  # type: ignore[no-untyped-def]
-    return decode(ground, state, np.int64(1), np.uint64(3)) and certified(ground, state)
+def _decoded(record, state):  # type: ignore[no-untyped-def]
+    return decode(record, state, np.int64(1), np.uint64(3)) and certified(record, state)
 
 
 @njit
@@ -72,15 +72,15 @@ def _sorted(state, count):  # type: ignore[no-untyped-def]
     sort_order(state, count)
 
 
-def at_work(engine: GeneralCpu, parents: tuple[Bools, Bools] | None = None) -> tuple[Ground, State]:
+def at_work(engine: GeneralCpu, parents: tuple[Bools, Bools] | None = None) -> tuple[GeneralTable, State]:
     """A pattern at work that suppresses only what is forced."""
     first, second = parents or (np.zeros(engine.cells, bool), np.zeros(engine.cells, bool))
     nothing = np.zeros(engine.cells, np.uint8)
     state = _begin(
-        engine.ground, engine._new_states(1), engine.weight, first.view(np.uint8), second.view(np.uint8), nothing,
+        engine.table, engine._new_states(1), engine.weight, first.view(np.uint8), second.view(np.uint8), nothing,
         engine.no_genes(1),
     )  # fmt: skip
-    return engine.ground, state
+    return engine.table, state
 
 
 @pytest.mark.parametrize("shape", [s for s in SHAPES if s.startswith(("a plane", "three"))])
@@ -90,12 +90,15 @@ def test_the_cheapest_box_of_a_cell_costs_what_the_best_of_all_boxes_costs(shape
     found = 0
     for seed in range(6):
         engine = table(axes, seed, primaries=2)
-        ground, state = at_work(engine)
-        for t in range(len(engine.tasks)):
-            own, move, need = (int(part[t]) for part in (engine.tasks.cell, engine.tasks.direction, engine.tasks.need))
-            best = box_by_trying(grid, (ground.up, ground.down), state.cost, own, move, need)
+        record, state = at_work(engine)
+        for t in range(len(engine.requirements)):
+            own, move, need = (
+                int(part[t])
+                for part in (engine.requirements.cell, engine.requirements.direction, engine.requirements.need)
+            )
+            best = box_by_trying(grid, (record.up, record.down), state.cost, own, move, need)
             price = sum(int(state.cost[cell]) for cell in best if cell != own) if best else INFINITE
-            assert _cheapest(ground, state, own, move, need) == price
+            assert _cheapest(record, state, own, move, need) == price
             found += bool(best)
     assert found > 3
 
@@ -107,9 +110,9 @@ def test_a_certificate_fits_where_its_amounts_times_the_need_fit_exactly() -> No
     for _ in range(2000):
         place, need, lead = int(rng.integers(engine.cells)), int(rng.integers(1, 40)), int(rng.integers(1, 9))
         amount = int(rng.integers(1, 9)) * int(rng.choice([-1, 1]))
-        room = int(engine.ground.up[place] if amount > 0 else engine.ground.down[place])
+        room = int(engine.table.up[place] if amount > 0 else engine.table.down[place])
         fits = room >= INFINITE or Fraction(need * abs(amount), lead) <= room
-        assert _fits(engine.ground, place, amount, lead, need) == fits
+        assert _fits(engine.table, place, amount, lead, need) == fits
         answers.add((fits, amount > 0))
     assert len(answers) == 3  # every cell has room to rise
 
@@ -127,12 +130,12 @@ def test_sums_are_divided_by_their_greatest_common_divisor() -> None:
 
 def test_what_is_taken_back_leaves_no_trace() -> None:
     engine = table(CUBE, 2)
-    ground, state = at_work(engine)
-    free = int(np.flatnonzero(ground.kind == FREE)[0])
+    record, state = at_work(engine)
+    free = int(np.flatnonzero(record.kind == FREE)[0])
     state.note[LENGTH] = 0
     kept = ("hidden", "cost", "proof", "head", "note")
     before = {name: getattr(state, name).copy() for name in kept}
-    found, changed = _certified_and_taken_back(ground, state, 0, free)
+    found, changed = _certified_and_taken_back(record, state, 0, free)
     assert found
     assert (changed != before["hidden"]).sum() > 4
     state.note[LENGTH] = 0  # the box at hand is nobody's
@@ -147,13 +150,13 @@ def test_ruins_publish_secondary_cells_only_and_no_more_than_they_may() -> None:
     published = 0
     for p in range(4):
         state = _begin(
-            engine.ground, engine._new_states(1), engine.weight, np.zeros(engine.cells, np.uint8),
+            engine.table, engine._new_states(1), engine.weight, np.zeros(engine.cells, np.uint8),
             np.zeros(engine.cells, np.uint8), patterns[p].view(np.uint8), _only(genes, p),
         )  # fmt: skip
-        count = _ruined(engine.ground, state, np.uint64(p), 3)
+        count = _ruined(engine.table, state, np.uint64(p), 3)
         gone = patterns[p] & (state.hidden == 0)
         assert gone.sum() == count <= 3
-        assert (engine.ground.kind[gone] == FREE).all()
+        assert (engine.table.kind[gone] == FREE).all()
         assert not (state.hidden.astype(bool) & ~patterns[p]).any()
         published += count
     assert published > 4
@@ -178,9 +181,9 @@ def test_cells_of_parents_are_cheap_and_barred_cells_have_no_price() -> None:
     engine = table(CUBE, 6)
     rng = np.random.default_rng(6)
     first, second = rng.random(engine.cells) < 0.5, rng.random(engine.cells) < 0.5
-    ground, state = at_work(engine, (first, second))
+    record, state = at_work(engine, (first, second))
     ratio = state.price / np.maximum(engine.weight, 1)
-    usable = ground.kind != BARRED
+    usable = record.kind != BARRED
     assert (state.price[~usable] == -1).all()
     assert usable.sum() < engine.cells
     both, one, none = (usable & which for which in (first & second, first ^ second, ~first & ~second))
@@ -191,8 +194,8 @@ def test_cells_of_parents_are_cheap_and_barred_cells_have_no_price() -> None:
 def test_what_is_decoded_is_certified() -> None:
     for seed in range(5):
         engine = table(CUBE, seed)
-        ground, state = at_work(engine)
-        assert _decoded(ground, state)
+        record, state = at_work(engine)
+        assert _decoded(record, state)
         assert (state.proof >= 0).all()
-        assert state.hidden[ground.kind == FORCED].all()
-        assert not state.hidden[ground.kind == BARRED].any()
+        assert state.hidden[record.kind == FORCED].all()
+        assert not state.hidden[record.kind == BARRED].any()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gpuga.kernels import Capacities, Lines, Pool, Tasks, pack, plane_lines, unpack
-from gpuga.kernels.layout import FlowTasks, Grid
+from gpuga.kernels import Capacities, Lines, Pool, Requirements, pack, plane_lines, unpack
+from gpuga.kernels.layout import FlowRequirements, Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
@@ -48,9 +48,9 @@ def test_a_rise_is_forward_flow_except_on_margins() -> None:
     np.testing.assert_array_equal(plane.reverse, [[1, 3], [3, 1]])
 
 
-def test_a_task_beyond_the_cells_own_bound_is_impossible() -> None:
+def test_a_requirement_beyond_the_cells_own_bound_is_impossible() -> None:
     plane = Capacities.of(np.full((2, 2), 3), np.full((2, 2), 1))
-    flow = FlowTasks.of(plane, Tasks.of([0, 0, 1, 1], [1, -1, 1, -1], [3, 2, 4, 1]))
+    flow = FlowRequirements.of(plane, Requirements.of([0, 0, 1, 1], [1, -1, 1, -1], [3, 2, 4, 1]))
     np.testing.assert_array_equal(flow.possible, [1, 0, 0, 1])
     np.testing.assert_array_equal(flow.upward, [1, 0, 0, 1])
 
@@ -94,6 +94,6 @@ def test_a_grid_knows_the_room_that_a_search_needs() -> None:
         Grid.of([])
 
 
-def test_tasks_are_vectors_of_one_length() -> None:
+def test_requirements_are_vectors_of_one_length() -> None:
     with pytest.raises(ValueError, match="one length"):
-        Tasks.of([1, 2], [1], [3])
+        Requirements.of([1, 2], [1], [3])

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from gpuga.kernels import INFINITE, Backend, Equations, Lines, Tasks, get_backend, plane_lines
+from gpuga.kernels import INFINITE, Backend, Equations, Lines, Requirements, get_backend, plane_lines
 from gpuga.kernels.layout import Grid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -55,17 +55,17 @@ def test_covered_means_that_the_attacker_can_move_the_cell_that_far() -> None:
     for case in cases(16):
         if case.plane.cells > 40:
             continue
-        safe = covered(case.patterns, case.plane, case.tasks)
+        safe = covered(case.patterns, case.plane, case.requirements)
         for p, t in case.items:
-            need, sign = int(case.tasks.need[t]), int(case.tasks.direction[t])
-            reach = largest_move(case.lines, case.up, case.down, case.patterns[p], int(case.tasks.cell[t]), sign)
+            need, sign = int(case.requirements.need[t]), int(case.requirements.direction[t])
+            reach = largest_move(case.lines, case.up, case.down, case.patterns[p], int(case.requirements.cell[t]), sign)
             assert safe[p, t] == (reach >= need - 1e-6)
 
 
 def test_suppressing_more_never_leaves_a_requirement_uncovered() -> None:
     for case in cases(30):
         more = case.patterns | (np.random.default_rng(1).random(case.patterns.shape) < 0.3)
-        before, after = (covered(p, case.plane, case.tasks) for p in (case.patterns, more))
+        before, after = (covered(p, case.plane, case.requirements) for p in (case.patterns, more))
         assert (after >= before).all()
 
 
@@ -73,16 +73,16 @@ def test_clean_up_keeps_what_is_covered_and_leaves_nothing_redundant() -> None:
     for case in cases(12):
         if case.plane.cells > 40:
             continue
-        before = covered(case.patterns, case.plane, case.tasks)
-        cleaned = without_redundant(case.patterns, case.plane, case.tasks, case.weights, case.primary)
-        np.testing.assert_array_equal(covered(cleaned, case.plane, case.tasks), before)
+        before = covered(case.patterns, case.plane, case.requirements)
+        cleaned = without_redundant(case.patterns, case.plane, case.requirements, case.weights, case.primary)
+        np.testing.assert_array_equal(covered(cleaned, case.plane, case.requirements), before)
         assert (cleaned <= case.patterns).all()
         assert (cleaned[:, case.primary] == case.patterns[:, case.primary]).all()
         for p in range(len(cleaned)):
             for cell in np.flatnonzero(cleaned[p] & ~case.primary):
                 without = cleaned[p : p + 1].copy()
                 without[0, cell] = False
-                assert (before[p] & ~covered(without, case.plane, case.tasks)[0]).any()
+                assert (before[p] & ~covered(without, case.plane, case.requirements)[0]).any()
 
 
 def grid_lines(axes: list[Axis]) -> Lines:
@@ -101,21 +101,21 @@ def grid_lines(axes: list[Axis]) -> Lines:
 
 
 @pytest.mark.parametrize("way", [searched, by_trying])
-def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_task(way: Callable[..., list[Box]]) -> None:
+def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_requirement(way: Callable[..., list[Box]]) -> None:
     seen = 0
     for seed in range(40):
         case = random_grid(np.random.default_rng([seed, 12]))
         lines = grid_lines(case.axes)
         for inside in (False, True):
-            boxes = way(case.patterns, case.grid, (case.up, case.down), case.tasks, case.weights, inside)
+            boxes = way(case.patterns, case.grid, (case.up, case.down), case.requirements, case.weights, inside)
             for q, box in enumerate(boxes):
                 if not box:
                     continue
                 seen += 1
-                p, t = divmod(q, len(case.tasks))
-                own, cells, amounts = int(case.tasks.cell[t]), np.array(list(box)), np.array(list(box.values()))
+                p, t = divmod(q, len(case.requirements))
+                own, cells, amounts = int(case.requirements.cell[t]), np.array(list(box)), np.array(list(box.values()))
                 assert is_kernel_vector(lines, box)
-                assert box[own] == case.tasks.direction[t] * case.tasks.need[t]
+                assert box[own] == case.requirements.direction[t] * case.requirements.need[t]
                 assert (amounts <= case.up[cells]).all()
                 assert (-amounts <= case.down[cells]).all()
                 others = cells[cells != own]
@@ -129,9 +129,9 @@ def test_a_total_is_protected_by_a_box_as_well(way: Callable[..., list[Box]]) ->
     deep, flat = Axis(5, ((0, (1, 2)), (1, (3, 4)))), Axis(3, ((0, (1, 2)),))
     grid = Grid.of([options_of(deep), options_of(flat)])
     everything = np.ones((1, grid.cells), np.bool_)
-    tasks = Tasks.of([0, 3, 4], [1, -1, 1], [2, 2, 2])
+    requirements = Requirements.of([0, 3, 4], [1, -1, 1], [2, 2, 2])
     bound = np.full(grid.cells, 5)
-    assert all(way(everything, grid, (bound, bound), tasks, np.ones(grid.cells, np.int64), True))
+    assert all(way(everything, grid, (bound, bound), requirements, np.ones(grid.cells, np.int64), True))
 
 
 def test_unpicking_never_excludes_what_the_attacker_can_reach(backend: Backend) -> None:

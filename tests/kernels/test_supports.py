@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from gpuga.kernels import Capacities, Tasks
+from gpuga.kernels import Capacities, Requirements
 from gpuga.kernels.layout import pack
 from gpuga.kernels.logic.records import Supports
 from gpuga.kernels.logic.supports import LONGEST_SUPPORT, SUPPORTS, shift_for
@@ -46,7 +46,7 @@ def test_what_was_learnt_from_other_patterns_changes_no_verdict(seed: int) -> No
     case = random_plane(rng) if seed % 2 else wide_plane(rng, int(rng.integers(1, 9)))
     work, patterns = engine(case), relatives(rng, case, 60)
     patterns = np.concatenate([patterns, patterns[rng.permutation(60)]])
-    expected = covered(patterns, case.plane, case.tasks).all(axis=1)
+    expected = covered(patterns, case.plane, case.requirements).all(axis=1)
     np.testing.assert_array_equal(judged(work, patterns, case.columns), expected)
 
 
@@ -54,12 +54,12 @@ def test_what_was_learnt_from_other_patterns_changes_no_verdict(seed: int) -> No
 def test_a_support_that_lost_a_cell_or_was_too_long_to_be_kept_covers_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     case = learning_plane(rng)
-    work, expected = engine(case), covered(case.patterns, case.plane, case.tasks).all(axis=1)
+    work, expected = engine(case), covered(case.patterns, case.plane, case.requirements).all(axis=1)
     np.testing.assert_array_equal(judged(work, case.patterns, case.columns), expected)
     assert SUPPORTS + 5 <= expected.sum() < len(expected)
     lengths = supports_of(work).place[0, :, 0]
     assert sorted(set(lengths)) == [0, 3], "only whole supports are kept, and single paths have three cells"
-    assert 2 * case.tasks.need[0] + 1 == LONGEST_SUPPORT + 2
+    assert 2 * case.requirements.need[0] + 1 == LONGEST_SUPPORT + 2
 
 
 def test_as_many_and_as_long_supports_are_kept_as_there_is_room_for() -> None:
@@ -85,15 +85,15 @@ def test_a_support_is_the_cells_of_a_flow_and_holds_in_every_larger_pattern(over
     support = case.primary.copy()
     support[(cells >> shift) * case.columns + (cells & (1 << shift) - 1)] = True
     assert not (support & ~case.patterns[0]).any()
-    assert covered(support[None], case.plane, case.tasks).all()
+    assert covered(support[None], case.plane, case.requirements).all()
     assert work.safe(pack(support[None], case.columns)).all()
 
 
 def test_a_requirement_that_failed_is_asked_first_of_the_next_pattern() -> None:
     room = np.full((4, 4), 9, np.int64)
-    plane, tasks = Capacities.of(room, room), Tasks.of([0, 5, 10], [1, 1, 1], [1, 2, 3])
+    plane, requirements = Capacities.of(room, room), Requirements.of([0, 5, 10], [1, 1, 1], [1, 2, 3])
     forced = np.isin(np.arange(16), [0, 5, 10])
-    work = TwoWayCpu(plane, tasks, np.ones(16, np.int64), forced, ~forced, 1)
+    work = TwoWayCpu(plane, requirements, np.ones(16, np.int64), forced, ~forced, 1)
     everything = np.ones(16, np.bool_)
     lonely = everything.copy()
     lonely[1:4] = False  # nothing else in the row of the first

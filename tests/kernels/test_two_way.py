@@ -20,11 +20,11 @@ Bools = NDArray[np.bool_]
 
 def engine(case: PlaneCase, threads: int = 1, candidate: Bools | None = None) -> TwoWayCpu:
     allowed = ~case.primary if candidate is None else candidate
-    return TwoWayCpu(case.plane, case.tasks, case.weights, case.primary, allowed, threads)
+    return TwoWayCpu(case.plane, case.requirements, case.weights, case.primary, allowed, threads)
 
 
 def verdicts(case: PlaneCase, patterns: Bools) -> Bools:
-    return verdicts_of(patterns, case.plane, case.tasks)
+    return verdicts_of(patterns, case.plane, case.requirements)
 
 
 def packed(case: PlaneCase, patterns: Bools) -> Patterns:
@@ -50,16 +50,16 @@ def test_safe_says_what_the_oracle_says(seed: int) -> None:
     np.testing.assert_array_equal(found, verdicts(case, patterns).all(axis=1))
 
 
-@pytest.mark.parametrize("tasks", [1, 63, 64, 65, 130, 400])
+@pytest.mark.parametrize("requirements", [1, 63, 64, 65, 130, 400])
 @pytest.mark.parametrize("seed", range(3))
-def test_safe_is_exact_for_any_number_of_requirements(tasks: int, seed: int) -> None:
-    rng = np.random.default_rng([tasks, seed])
-    case = wide_plane(rng, tasks)
+def test_safe_is_exact_for_any_number_of_requirements(requirements: int, seed: int) -> None:
+    rng = np.random.default_rng([requirements, seed])
+    case = wide_plane(rng, requirements)
     covered = verdicts(case, case.patterns)
     np.testing.assert_array_equal(engine(case).safe(packed(case, case.patterns)), covered.all(axis=1))
     # only what each pattern covers is asked, so that there are safe ones with many requirements
     for pattern, met in zip(case.patterns, covered, strict=True):
-        work = TwoWayCpu(case.plane, case.tasks.take(met), case.weights, case.primary, ~case.primary)
+        work = TwoWayCpu(case.plane, case.requirements.subset(met), case.weights, case.primary, ~case.primary)
         assert work.safe(packed(case, pattern[None])).all()
 
 
@@ -105,7 +105,7 @@ def test_seed_0_cleans_exactly_by_weight(seed: int) -> None:
     case = random_plane(rng, [(1, 4), (3, 3), (4, 5), (5, 7)][seed % 4], count=3)
     patterns = case.patterns | case.primary
     found = engine(case).clean(packed(case, patterns), np.zeros(len(patterns), np.uint64))
-    expected = without_redundant(patterns, case.plane, case.tasks, case.weights, case.primary)
+    expected = without_redundant(patterns, case.plane, case.requirements, case.weights, case.primary)
     np.testing.assert_array_equal(unpack(found), expected)
 
 

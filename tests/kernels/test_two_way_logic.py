@@ -8,7 +8,7 @@ from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 
-from gpuga.kernels import INFINITE, Capacities, Tasks
+from gpuga.kernels import INFINITE, Capacities, Requirements
 from gpuga.kernels.layout import pack, unpack
 from gpuga.kernels.logic.arcs import build, find
 from gpuga.kernels.logic.augment import empty_flow, send
@@ -19,7 +19,7 @@ from gpuga.kernels.logic.decode import decode_child
 from gpuga.kernels.logic.destroy import ANYWHERE, FLOW, LINE, WALK
 from gpuga.kernels.logic.hashing import below, mixed, small_share
 from gpuga.kernels.logic.ordering import sort_by_key
-from gpuga.kernels.logic.records import Ground, Needs, Scratch
+from gpuga.kernels.logic.records import Needs, Scratch, TableRecord
 from gpuga.kernels.logic.spread import begin, has_reached, open_arcs, spread, start_at, wait
 from gpuga.kernels.logic.witnesses import LONGEST_FLOW
 from gpuga.kernels.two_way import SINGLE, TwoWayCpu
@@ -30,16 +30,16 @@ from .test_two_way import engine
 
 
 @njit
-def _flow_left(ground, needs, scratch, rows, t):  # type: ignore[no-untyped-def]
-    build(ground, scratch.net, rows)
+def _flow_left(record, needs, scratch, rows, t):  # type: ignore[no-untyped-def]
+    build(record, scratch.net, rows)
     empty_flow(scratch.net, find(scratch.net, needs.cell[t]))
     source, sink = np.int64(needs.source[t]), np.int64(needs.sink[t])
     return send(scratch.net, scratch.search, source, sink, needs.need[t], needs.need[t])
 
 
 @njit
-def _arrivals(ground, needs, scratch, rows, arrived):  # type: ignore[no-untyped-def]
-    build(ground, scratch.net, rows)
+def _arrivals(record, needs, scratch, rows, arrived):  # type: ignore[no-untyped-def]
+    build(record, scratch.net, rows)
     begin(scratch.flood)
     waiting = np.int64(0)
     for t in range(len(arrived)):
@@ -62,19 +62,19 @@ def _draws(seed, count):  # type: ignore[no-untyped-def]
     return mixed(seed, np.int64(0)), np.array([below(seed, np.int64(x), np.int64(7)) for x in range(count)]), shares
 
 
-def parts(work: TwoWayCpu) -> tuple[Ground, Needs, Scratch]:
-    return work.ground, work.needs, work.free.get()
+def parts(work: TwoWayCpu) -> tuple[TableRecord, Needs, Scratch]:
+    return work.table, work.needs, work.free.get()
 
 
 def largest_flow(work: TwoWayCpu, suppressed: Bools, t: int) -> int:
     """By another method, on the network written out."""
-    ground, needs = work.ground, work.needs
-    nodes, limit = ground.rows + ground.columns, int(needs.need[t])
+    record, needs = work.table, work.needs
+    nodes, limit = record.rows + record.columns, int(needs.need[t])
     table = np.zeros((nodes, nodes), np.int32)
     for c in np.flatnonzero(suppressed):
         if c != needs.cell[t]:
-            i, j = c // ground.columns, ground.rows + c % ground.columns
-            table[i, j], table[j, i] = np.minimum(ground.capacity[c], limit)
+            i, j = c // record.columns, record.rows + c % record.columns
+            table[i, j], table[j, i] = np.minimum(record.capacity[c], limit)
     return int(maximum_flow(csr_array(table), int(needs.source[t]), int(needs.sink[t])).flow_value)
 
 
@@ -83,11 +83,11 @@ def test_what_a_flow_lacks_is_exact(seed: int) -> None:
     rng = np.random.default_rng(seed)
     case = random_plane(rng)
     work = engine(case)
-    ground, needs, scratch = parts(work)
+    record, needs, scratch = parts(work)
     for pattern in case.patterns | case.primary:
         rows = pack(pattern[None], case.columns).bits[0]
-        for t in range(len(case.tasks)):
-            left = _flow_left(ground, needs, scratch, rows, t)
+        for t in range(len(case.requirements)):
+            left = _flow_left(record, needs, scratch, rows, t)
             assert left == max(0, needs.need[t] - largest_flow(work, pattern, t))
 
 
@@ -95,14 +95,14 @@ def test_what_a_flow_lacks_is_exact(seed: int) -> None:
 def test_a_flood_carries_a_requirement_to_its_sink_exactly_where_one_wide_path_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     case = random_plane(rng)
-    ground, needs, scratch = parts(engine(case))
-    order = np.argsort(case.tasks.need, kind="stable")
+    record, needs, scratch = parts(engine(case))
+    order = np.argsort(case.requirements.need, kind="stable")
     patterns = case.patterns | case.primary
-    expected = by_one_path(patterns, case.plane, case.tasks)[:, order]
+    expected = by_one_path(patterns, case.plane, case.requirements)[:, order]
     asked = (needs.need > 0) & (needs.possible > 0)
     for pattern, wide in zip(patterns, expected, strict=True):
         arrived = np.zeros(len(order), np.bool_)
-        _arrivals(ground, needs, scratch, pack(pattern[None], case.columns).bits[0], arrived)
+        _arrivals(record, needs, scratch, pack(pattern[None], case.columns).bits[0], arrived)
         np.testing.assert_array_equal(arrived[asked], wide[asked])
 
 
@@ -113,12 +113,12 @@ def test_one_requirement_costs_as_much_as_the_cheapest_path(seed: int) -> None:
     up, down = (np.where(rng.random((rows, columns)) < 0.8, 30, 0) for _ in range(2))
     cell = int(rng.integers(rows * columns))
     up.flat[cell] = down.flat[cell] = 30
-    plane, tasks = Capacities.of(up, down), Tasks.of([cell], [rng.choice([1, -1])], [7])
+    plane, requirements = Capacities.of(up, down), Requirements.of([cell], [rng.choice([1, -1])], [7])
     forced = rng.random(rows * columns) < 0.15
     forced[cell] = True
     weights = rng.integers(0, 50, rows * columns)
-    expected = cheapest_way(np.where(forced, 0, weights), plane, tasks, 0)
-    work = TwoWayCpu(plane, tasks, weights, forced, ~forced, 1)
+    expected = cheapest_way(np.where(forced, 0, weights), plane, requirements, 0)
+    work = TwoWayCpu(plane, requirements, weights, forced, ~forced, 1)
     work.set_prices(1000 * weights[None], ~forced)  # so that the number of cells matters among equals only
     bits, one = pack(forced[None], columns), np.ones(1, np.uint64)
     found, safe = work.decode(bits, bits, bits, one, np.full(1, SINGLE, np.int32), np.zeros(1, np.int32))
@@ -131,13 +131,13 @@ def test_flows_too_long_to_be_kept_are_cleaned_exactly() -> None:
     columns = LONGEST_FLOW
     one = np.ones((3, columns), np.int64)
     one[0, 0] = columns
-    plane, tasks = Capacities.of(one, one), Tasks.of([0, 0], [1, -1], [columns - 20, columns - 20])
+    plane, requirements = Capacities.of(one, one), Requirements.of([0, 0], [1, -1], [columns - 20, columns - 20])
     forced = np.zeros(one.size, np.bool_)
     forced[0] = True
-    work = TwoWayCpu(plane, tasks, np.arange(one.size), forced, ~forced, 1)
+    work = TwoWayCpu(plane, requirements, np.arange(one.size), forced, ~forced, 1)
     everything = pack(np.ones((1, one.size), np.bool_), columns)
     cleaned = work.clean(everything, np.zeros(1, np.uint64))
-    expected = without_redundant(unpack(everything), plane, tasks, np.arange(one.size), forced)
+    expected = without_redundant(unpack(everything), plane, requirements, np.arange(one.size), forced)
     np.testing.assert_array_equal(unpack(cleaned), expected)
 
 

@@ -125,7 +125,7 @@ def test_patterns_made_with_a_guarded_liar_are_safe(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SolverWarning)
         cover = Cover(table, requirements_of(table, False), Context(solver=Guarded(Liar(kind))))
-        cover.by_lp(range(len(cover.tasks)))
+        cover.by_lp(range(len(cover.requirements)))
     assert audit(table, cover.suppressed, intervals=False).safe
 
 

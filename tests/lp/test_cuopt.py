@@ -282,16 +282,16 @@ def test_a_batch_that_fails_proposes_nothing(stand_in: StandIn, monkeypatch: pyt
     assert [answer.status for answer in answers] == [Status.FAILED]
 
 
-def test_the_attacker_asks_for_all_tasks_of_a_pattern_at_once(stand_in: StandIn) -> None:
+def test_the_attacker_asks_for_all_requirements_of_a_pattern_at_once(stand_in: StandIn) -> None:
     table = random_table(np.random.default_rng(6), (4, 4, 3), sensitive=0.15)
     solver = Guarded(Cuopt(module=stand_in))
     everything = table.suppressible | table.forced
     cover = Cover(table, requirements_of(table, False), Context(solver=solver), everything)
-    proposed = list(Attacker(table, everything, solver).proposals(cover.tasks))
+    proposed = list(Attacker(table, everything, solver).proposals(cover.requirements))
     assert len(stand_in.solved) == 1
     assert proposed
-    assert list(Attacker(table, everything).proposals(cover.tasks)) == []
-    cover.inside(range(len(cover.tasks)))
+    assert list(Attacker(table, everything).proposals(cover.requirements)) == []
+    cover.inside(range(len(cover.requirements)))
     alone = Cover(table, requirements_of(table, False), Context(), everything)
-    alone.inside(range(len(alone.tasks)))
+    alone.inside(range(len(alone.requirements)))
     assert [c is None for c in cover.circuit] == [c is None for c in alone.circuit]

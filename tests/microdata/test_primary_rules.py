@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpuga.errors import InputError
 from gpuga.microdata.primary_rules import parse_rule
 
 
@@ -22,3 +23,9 @@ def test_a_rule_says_its_words_and_is_read_back_from_them(text: str, words: str)
     rule = parse_rule(text)
     assert rule.words == words
     assert parse_rule(rule.words) == rule
+
+
+@pytest.mark.parametrize("text", ["dominance", "p", "nk:", "frequency: "])
+def test_a_rule_without_numbers_is_shown_how_rules_are_written(text: str) -> None:
+    with pytest.raises(InputError, match=r"lacks its numbers: choose frequency:m\[,range%\], nk:n,k, p:p or pq:p,q"):
+        parse_rule(text)

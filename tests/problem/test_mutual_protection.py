@@ -12,38 +12,42 @@ from gpuga.problem.general import requirements_of
 from gpuga.problem.mutual_protection import PrimaryPattern, mutual_protection
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table import Table
 from gpuga.table.generate import smith3d
 from tests.support.small_tables import random_table
 
 
 @pytest.fixture(autouse=True)
-def few_tasks_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boosting, "LEAST_TASKS", 1)
+def few_requirements_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boosting, "LEAST_REQUIREMENTS", 1)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_boosted_tasks_are_within_the_attackers_reach(seed: int) -> None:
+def test_boosted_requirements_are_within_the_attackers_reach(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = random_table(rng, (4, 4, 3), sensitive=0.6, bounded=seed % 2 == 1)
-    tasks = requirements_of(table, False)
-    found = mutual_protection(table, tasks, Context())
-    assert hold(Ground.of(table, table.forced), found.tables).all()
+    requirements = requirements_of(table, False)
+    found = mutual_protection(table, requirements, Context())
+    assert hold(AllowedChanges.of(table, table.forced), found.tables).all()
     attacker = Attacker(table, table.forced)
-    for task in np.flatnonzero(found.proven_by >= 0).tolist():
-        cell, direction, need = int(tasks.cell[task]), int(tasks.direction[task]), int(tasks.need[task])
-        cells, amounts, denominator = found.tables.one(int(found.proven_by[task]))
+    for requirement in np.flatnonzero(found.proven_by >= 0).tolist():
+        cell, direction, need = (
+            int(requirements.cell[requirement]),
+            int(requirements.direction[requirement]),
+            int(requirements.need[requirement]),
+        )
+        cells, amounts, denominator = found.tables.one(int(found.proven_by[requirement]))
         assert int(amounts[cells == cell][0]) * direction >= need * denominator
         assert attacker.reach(cell, direction, need).attained >= need
 
 
 def test_dense_primaries_protect_most_of_each_other() -> None:
     table = smith3d((16, 12, 10), 0.35, 0.1, 2)
-    tasks = requirements_of(table, False)
-    found = mutual_protection(table, tasks, Context())
-    assert (found.proven_by >= 0).sum() > 0.9 * len(tasks)
-    assert np.array_equal(found.proven_by, mutual_protection(table, tasks, Context()).proven_by)
+    requirements = requirements_of(table, False)
+    found = mutual_protection(table, requirements, Context())
+    assert (found.proven_by >= 0).sum() > 0.9 * len(requirements)
+    assert np.array_equal(found.proven_by, mutual_protection(table, requirements, Context()).proven_by)
 
 
 def test_a_boosted_pattern_is_safe_and_suppresses_less() -> None:
@@ -58,9 +62,9 @@ def test_no_boost_is_begun_where_a_first_pattern_took_much_of_the_time(monkeypat
         raise AssertionError("there is no time to prepare it")
 
     table = smith3d((8, 8, 8), 0.3, 0.1, 1)
-    tasks = requirements_of(table, False)
+    requirements = requirements_of(table, False)
     monkeypatch.setattr(PrimaryPattern, "of", refuse)
-    found = mutual_protection(table, tasks, Context(clock=Clock(100.0), first_seconds=10.0))
+    found = mutual_protection(table, requirements, Context(clock=Clock(100.0), first_seconds=10.0))
     assert (found.proven_by < 0).all()
     with pytest.raises(AssertionError, match="no time"):
-        mutual_protection(table, tasks, Context(clock=Clock(100.0), first_seconds=1.0))
+        mutual_protection(table, requirements, Context(clock=Clock(100.0), first_seconds=1.0))

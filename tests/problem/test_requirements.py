@@ -11,9 +11,9 @@ from tests.support.small_tables import random_table
 
 
 def needs(table: Table, strict: bool) -> dict[tuple[int, int], int]:
-    tasks = requirements_of(table, strict)
-    cells = zip(tasks.cell.tolist(), tasks.direction.tolist(), strict=True)
-    return dict(zip(cells, tasks.need.tolist(), strict=True))
+    requirements = requirements_of(table, strict)
+    cells = zip(requirements.cell.tolist(), requirements.direction.tolist(), strict=True)
+    return dict(zip(cells, requirements.need.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("strict", [False, True])

@@ -83,7 +83,7 @@ def test_when_time_has_ended_nothing_more_is_decoded() -> None:
     for halted in (1, 0):
         found = []
         for engine in (host, device):
-            engine.ground.halt[0] = halted
+            engine.table.halt[0] = halted
             patterns, _, done = engine.decode(none, none, none, zeros + 7, zeros, np.ones(host.cells))
             found.append((patterns.tolist(), done.tolist()))
         assert found[0] == found[1]

@@ -140,8 +140,8 @@ BUGS = [
     ),
     Bug(
         "two individuals share their working memory", "cuda_kernels.py",
-        "one_at(ground, states, patterns, genes, jobs, task, cuda.blockIdx.x, p)",
-        "one_at(ground, states, patterns, genes, jobs, task, 0, p)", "general", "general",
+        "one_at(table, states, patterns, genes, jobs, work, cuda.blockIdx.x, p)",
+        "one_at(table, states, patterns, genes, jobs, work, 0, p)", "general", "general",
     ),
     Bug(
         "a certificate that is rounded down where it is scaled", "logic/combinations.py",

@@ -156,10 +156,10 @@ def test_published_cells_stand_still_until_they_are_hidden_again() -> None:
     assert attacker.reach(0, 1, 1).attained == 20
     attacker.publish(np.array([2]))
     assert attacker.reach(0, 1, 1).attained == 10
-    assert not hold(attacker.ground, witness_of(np.array([0, 2], np.int32), np.array([1, -1])))[0]
+    assert not hold(attacker.allowed, witness_of(np.array([0, 2], np.int32), np.array([1, -1])))[0]
     attacker.hide(np.array([2]))
     assert attacker.reach(0, 1, 1).attained == 20
-    assert hold(attacker.ground, witness_of(np.array([0, 2], np.int32), np.array([1, -1])))[0]
+    assert hold(attacker.allowed, witness_of(np.array([0, 2], np.int32), np.array([1, -1])))[0]
 
 
 TWICE = one_line([2, -1], [10, 20], ub=np.array([16, 40]), lb=np.array([5, 0]))
@@ -322,7 +322,7 @@ def test_floats_of_a_solver_without_a_basis_are_a_proposal_like_any_other() -> N
     attacker = Attacker(table, np.ones(3, bool), Stubborn())
     found = attacker.reach(2, 1, 1)
     assert (found.attained, found.bound) == (7, None)
-    assert hold(attacker.ground, found.witness)[0]  # type: ignore[arg-type]
+    assert hold(attacker.allowed, found.witness)[0]  # type: ignore[arg-type]
     short = Answer(Status.OPTIMAL, 0.0, np.zeros(2), np.zeros(0))
     assert attacker._read(short) is None
 

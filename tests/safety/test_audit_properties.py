@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuga.errors import InputError
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Ground, hold, rationalise
+from gpuga.safety.witness import AllowedChanges, hold, rationalise
 from gpuga.table import INFINITE, Levels, Lines, Status, Table
 from gpuga.table.builders import table_from_array
 from gpuga.table.witnesses import Witnesses
@@ -79,13 +79,13 @@ def test_a_pattern_that_publishes_a_primary_is_refused() -> None:
 def test_a_witness_holds_only_if_it_balances_and_stays_in_bounds(amounts: list[int], good: bool) -> None:
     table = two_by_two(5)
     square = np.flatnonzero(table.value == 10).astype(np.int32)
-    ground = Ground.of(table, table.value == 10)
+    allowed = AllowedChanges.of(table, table.value == 10)
     for denominator in (1, 3):
         scaled = np.array(amounts, np.int64) * denominator
         witness = Witnesses(np.array([0, 4]), square, scaled, np.array([denominator]))
-        assert hold(ground, witness)[0] == good
+        assert hold(allowed, witness)[0] == good
         wide = Witnesses(np.array([0, 4]), square, scaled.astype(object), np.array([denominator]))
-        assert hold(ground, wide)[0] == good
+        assert hold(allowed, wide)[0] == good
 
 
 @pytest.mark.parametrize("kind", [np.int64, object])
@@ -96,7 +96,7 @@ def test_a_witness_may_not_pass_a_bound_by_a_fraction_of_a_unit(amount: int, goo
     square = np.flatnonzero(table.value == 10).astype(np.int32)
     amounts = np.array([amount, -amount, -amount, amount]).astype(kind)
     witness = Witnesses(np.array([0, 4]), square, amounts, np.array([3]))
-    assert hold(Ground.of(table, table.value == 10), witness)[0] == good
+    assert hold(AllowedChanges.of(table, table.value == 10), witness)[0] == good
 
 
 @pytest.mark.parametrize("kind", [np.int64, object])
@@ -111,7 +111,7 @@ def test_an_imbalance_that_wraps_round_to_zero_is_seen(kind: type) -> None:
     assert amounts.astype(object).sum() == 2**63
     cells = np.array([0, 1, 3], np.int32)
     witness = Witnesses(np.array([0, 3]), cells, amounts, np.array([1]))
-    assert not hold(Ground.of(table, np.ones(4, bool)), witness)[0]
+    assert not hold(AllowedChanges.of(table, np.ones(4, bool)), witness)[0]
 
 
 @pytest.mark.parametrize("intervals", [False, True])
@@ -142,7 +142,7 @@ def test_published_cells_may_not_move_in_a_witness() -> None:
     hidden = table.value == 10
     hidden[square[3]] = False
     witness = Witnesses(np.array([0, 4]), square, np.array([5, -5, -5, 5]), np.array([1]))
-    assert not hold(Ground.of(table, hidden), witness)[0]
+    assert not hold(AllowedChanges.of(table, hidden), witness)[0]
 
 
 def test_fractions_are_read_off_floats() -> None:

@@ -10,7 +10,7 @@ import pytest
 from gpuga import kernels
 from gpuga.safety.box_options import options_of
 from gpuga.safety.boxes import BoxGrid, BoxSearch, _with_groups, box_grid
-from gpuga.safety.tasks import Tasks, level_tasks
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.safety.witness import together, witness_of
 from gpuga.table.builders import table_from_array
 from gpuga.table.crossing import Crossing, crossing_of
@@ -72,25 +72,27 @@ def test_no_box_is_cheaper_than_the_one_found(number: int) -> None:
         hidden = pattern.copy()
         hidden[cell] = True
         need, direction = int(rng.integers(1, 6)), int(rng.choice([-1, 1]))
-        task = Tasks(np.array([cell], np.int32), np.array([direction], np.int8), np.array([need], np.int64))
+        requirement = Requirements(
+            np.array([cell], np.int32), np.array([direction], np.int8), np.array([need], np.int64)
+        )
         least = cheapest_by_hand(table, crossing, hidden, cell, direction, need)
-        covered, boxes = BoxSearch(grid, hidden).protect(task)
+        covered, boxes = BoxSearch(grid, hidden).protect(requirement)
         assert covered[0] == (least >= 0)
         if covered[0]:
             assert table.weight[boxes.cell[~hidden[boxes.cell]]].sum() == least
-        assert BoxSearch(grid, hidden).certify(task)[0][0] == (least == 0)
+        assert BoxSearch(grid, hidden).certify(requirement)[0][0] == (least == 0)
 
 
 def test_the_price_of_an_ordering_is_what_its_boxes_suppress() -> None:
     table = smith3d((9, 6, 5), 0.15, 0.2, 2, 1)
     grid = box_grid(table)
     assert grid is not None
-    tasks = level_tasks(table)
-    _, boxes = BoxSearch(grid, table.forced).protect(tasks)
+    requirements = level_requirements(table)
+    _, boxes = BoxSearch(grid, table.forced).protect(requirements)
     suppressed = table.forced.copy()
     suppressed[boxes.cell] = True
-    asked = kernels.Tasks.of(grid.place[tasks.cell], tasks.direction, tasks.need)
-    order = np.arange(len(tasks), dtype=np.int32)[None]
+    asked = kernels.Requirements.of(grid.place[requirements.cell], requirements.direction, requirements.need)
+    order = np.arange(len(requirements), dtype=np.int32)[None]
     priced = kernels.get_backend("cpu").box_costs(
         grid.lay(table.forced).astype(bool), grid.grid, grid.up, grid.down, asked, grid.weight, order
     )
@@ -136,31 +138,31 @@ def test_absent_cells_have_no_room_and_no_pattern() -> None:
 
 def test_cells_come_and_go_in_a_search() -> None:
     table, grid = laid_out()
-    task = Tasks(np.array([0], np.int32), np.array([1], np.int8), np.array([1]))
+    requirement = Requirements(np.array([0], np.int32), np.array([1], np.int8), np.array([1]))
     search = BoxSearch(grid, np.zeros(len(table), bool))
-    assert not search.certify(task)[0][0]
-    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(task)
+    assert not search.certify(requirement)[0][0]
+    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(requirement)
     assert covered.tolist() == [True]
     search.suppress(boxes.cell)
-    assert search.certify(task)[0][0]
+    assert search.certify(requirement)[0][0]
     others = boxes.cell[boxes.cell != 0]
     search.publish(others[:1])
-    again, found = search.certify(task)
+    again, found = search.certify(requirement)
     assert not again[0]
     assert len(found) == 0
     search.suppress(others[:1])
-    assert search.certify(task)[0][0]
+    assert search.certify(requirement)[0][0]
 
 
-def test_a_box_that_is_paid_for_serves_the_next_task() -> None:
+def test_a_box_that_is_paid_for_serves_the_next_requirement() -> None:
     table, grid = laid_out()
-    task = Tasks(np.array([0, 0], np.int32), np.array([1, 1], np.int8), np.array([1, 1]))
+    requirement = Requirements(np.array([0, 0], np.int32), np.array([1, 1], np.int8), np.array([1, 1]))
     search = BoxSearch(grid, np.zeros(len(table), bool))
-    covered, boxes = search.protect(task)
+    covered, boxes = search.protect(requirement)
     assert covered.all()
     assert boxes.one(0)[0].tolist() == boxes.one(1)[0].tolist()
     assert boxes.one(0)[1][boxes.one(0)[0] == 0].tolist() == [1]
-    assert search.certify(task)[0].all()
+    assert search.certify(requirement)[0].all()
 
 
 def test_groups_move_by_the_sum_of_their_members_and_have_no_box_of_their_own() -> None:
@@ -187,7 +189,7 @@ def test_groups_move_by_the_sum_of_their_members_and_have_no_box_of_their_own() 
         {5: 2, 1: 6, n: 6, n + 2: 2},
     ]
     search = BoxSearch(grid, table.forced)
-    asked = Tasks(np.array([n, 0], np.int32), np.array([1, 1], np.int8), np.array([1, 1]))
+    asked = Requirements(np.array([n, 0], np.int32), np.array([1, 1], np.int8), np.array([1, 1]))
     covered, boxes = search.protect(asked)
     assert covered.tolist() == [False, True]
     assert len(boxes) == 1
@@ -207,13 +209,16 @@ def test_any_number_of_boxes_is_found_in_order(count: int) -> None:
     """Three hundred boxes of four cells are more than there is room for at first, and more than one portion."""
     table, grid = square()
     needs = 1 + np.arange(count) % 7
-    tasks = Tasks(np.zeros(count, np.int32), np.where(np.arange(count) % 2, -1, 1).astype(np.int8), needs)
+    requirements = Requirements(np.zeros(count, np.int32), np.where(np.arange(count) % 2, -1, 1).astype(np.int8), needs)
     hidden = np.arange(len(table)) < 9
-    for covered, boxes in (BoxSearch(grid, hidden).certify(tasks), BoxSearch(grid, hidden).protect(tasks)):
+    for covered, boxes in (
+        BoxSearch(grid, hidden).certify(requirements),
+        BoxSearch(grid, hidden).protect(requirements),
+    ):
         assert covered.tolist() == [True] * count
         assert np.diff(boxes.start).tolist() == [4] * count
         own = boxes.cell.reshape(count, 4) == 0
-        assert boxes.amount.reshape(count, 4)[own].tolist() == (tasks.direction * needs).tolist()
+        assert boxes.amount.reshape(count, 4)[own].tolist() == (requirements.direction * needs).tolist()
         assert (np.abs(boxes.amount).reshape(count, 4) == needs[:, None]).all()
         assert boxes.denominator.tolist() == [1] * count
 
@@ -221,23 +226,23 @@ def test_any_number_of_boxes_is_found_in_order(count: int) -> None:
 def test_boxes_are_given_in_portions_until_the_time_is_up() -> None:
     table, grid = square()
     count = 300
-    tasks = Tasks(np.zeros(count, np.int32), np.ones(count, np.int8), np.ones(count, np.int64))
+    requirements = Requirements(np.zeros(count, np.int32), np.ones(count, np.int8), np.ones(count, np.int64))
     for looks, expected in ((0, 0), (1, 128), (2, 256), (3, 300)):
         left = [True] * looks
         search = BoxSearch(grid, np.zeros(len(table), bool))
-        covered, boxes = search.protect(tasks, lambda left=left: not (left and left.pop()))
+        covered, boxes = search.protect(requirements, lambda left=left: not (left and left.pop()))
         assert covered.tolist() == [True] * expected + [False] * (count - expected)
         assert len(boxes) == expected
 
 
-def test_a_task_without_a_box_leaves_the_pattern_as_it_is_and_the_next_one_in_its_place() -> None:
+def test_a_requirement_without_a_box_leaves_the_pattern_as_it_is_and_the_next_one_in_its_place() -> None:
     table, grid = square()
     cells = np.array([0, 0, 3, 0], np.int32)
-    tasks = Tasks(cells, np.array([-1, -1, 1, 1], np.int8), np.array([11, 10, 5, 21]))
-    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(tasks)
+    requirements = Requirements(cells, np.array([-1, -1, 1, 1], np.int8), np.array([11, 10, 5, 21]))
+    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(requirements)
     assert covered.tolist() == [False, True, True, True]  # the first holds but 10
     assert len(boxes) == 3
     assert [int(boxes.one(w)[1][boxes.one(w)[0] == c][0]) for w, c in enumerate((0, 3, 0))] == [-10, 5, 21]
-    nothing = Tasks(cells[:0], np.zeros(0, np.int8), np.zeros(0, np.int64))
+    nothing = Requirements(cells[:0], np.zeros(0, np.int8), np.zeros(0, np.int64))
     covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(nothing)
     assert (len(covered), len(boxes)) == (0, 0)

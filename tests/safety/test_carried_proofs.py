@@ -15,7 +15,7 @@ from tests.support.small_tables import random_pattern, random_table
 def test_a_carried_proof_spares_the_attacker_all_questions() -> None:
     table = random_table(np.random.default_rng(3), (5, 4, 4), sensitive=0.1)
     cover = Cover(table, requirements_of(table, False), Context())
-    cover.by_lp(range(len(cover.tasks)))
+    cover.by_lp(range(len(cover.requirements)))
     verdict = audit(table, cover.suppressed, intervals=False, proof=cover.proof())
     assert verdict.safe
     assert verdict.solves == 0
@@ -37,7 +37,7 @@ def test_false_proofs_change_no_verdict() -> None:
 def test_a_proof_for_another_pattern_does_not_count() -> None:
     table = random_table(np.random.default_rng(5), (5, 4, 4), sensitive=0.1)
     cover = Cover(table, requirements_of(table, False), Context())
-    cover.by_lp(range(len(cover.tasks)))
+    cover.by_lp(range(len(cover.requirements)))
     bare = audit(table, table.forced, intervals=False)
     assert not bare.safe
     assert audit(table, table.forced, intervals=False, proof=cover.proof()).unsafe == bare.unsafe

@@ -16,7 +16,7 @@ from gpuga.files.read import read_source
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.basis import ExactSystem
 from gpuga.safety.exact_lp import IntegerProgram
-from gpuga.safety.witness import Ground, hold, stretch, times, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, stretch, times, witness_of
 from gpuga.table.table import INFINITE, Levels, Lines, Table
 from gpuga.table.witnesses import Witnesses
 from tests.support.exact_attacker import intervals
@@ -147,36 +147,36 @@ def test_a_pattern_that_touches_no_equation_is_judged() -> None:
 def test_a_cell_listed_twice_in_a_witness_does_not_hold() -> None:
     lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([20]))
     table = Table.build(np.array([10, 10]), lines, ub=np.array([12, 20]))
-    ground = Ground.of(table, np.ones(2, bool))
+    allowed = AllowedChanges.of(table, np.ones(2, bool))
     start, cells = np.array([0, 4]), np.array([0, 0, 1, 1], np.int32)
     amounts = np.array([2, 2, -2, -2])
-    assert hold(ground, witness_of(np.array([0, 1], np.int32), np.array([2, -2])))[0]
+    assert hold(allowed, witness_of(np.array([0, 1], np.int32), np.array([2, -2])))[0]
     for wide in (np.int64, object):
-        assert not hold(ground, Witnesses(start, cells, amounts.astype(wide), np.array([1])))[0]
+        assert not hold(allowed, Witnesses(start, cells, amounts.astype(wide), np.array([1])))[0]
 
 
 def test_a_witness_with_a_denominator_below_one_does_not_hold() -> None:
     lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([20]))
     table = Table.build(np.array([10, 10]), lines)
-    ground = Ground.of(table, np.ones(2, bool))
+    allowed = AllowedChanges.of(table, np.ones(2, bool))
     for denominator in (0, -1):
         for wide in (np.int64, object):
             amounts = np.array([2, -2]).astype(wide)
             offered = Witnesses(np.array([0, 2]), np.array([0, 1], np.int32), amounts, np.array([denominator]))
-            assert not hold(ground, offered)[0]
+            assert not hold(allowed, offered)[0]
 
 
 def test_a_witness_is_stretched_to_its_tightest_bound_and_no_further() -> None:
     lines = Lines(np.array([0, 2]), np.array([0, 1], np.int32), np.array([1, 1]), np.array([20]))
     table = Table.build(np.array([10, 10]), lines, ub=np.array([17, 20]))
-    ground = Ground.of(table, np.ones(2, bool))
+    allowed = AllowedChanges.of(table, np.ones(2, bool))
     witness = witness_of(np.array([0, 1], np.int32), np.array([3, -3]), 2)
-    assert stretch(ground, witness, 0) == Fraction(14, 3)
-    assert stretch(ground, witness, 0, -1) == Fraction(20, 3)
+    assert stretch(allowed, witness, 0) == Fraction(14, 3)
+    assert stretch(allowed, witness, 0, -1) == Fraction(20, 3)
     for direction in (1, -1):
-        most = stretch(ground, witness, 0, direction)
-        assert hold(ground, times(witness, direction * most))[0]
-        assert not hold(ground, times(witness, direction * most * Fraction(10**9 + 1, 10**9)))[0]
+        most = stretch(allowed, witness, 0, direction)
+        assert hold(allowed, times(witness, direction * most))[0]
+        assert not hold(allowed, times(witness, direction * most * Fraction(10**9 + 1, 10**9)))[0]
 
 
 class Expiring(Clock):
@@ -219,7 +219,7 @@ def test_a_proof_holds_a_witness_for_every_requirement() -> None:
             continue
         proof = verdict.proof
         assert proof is not None
-        assert hold(Ground.of(table, suppressed), proof.witnesses).all()
+        assert hold(AllowedChanges.of(table, suppressed), proof.witnesses).all()
         shown = {}
         for cell, direction, number in zip(proof.cell, proof.direction, proof.witness, strict=True):
             cells, amounts, denominator = proof.witnesses.one(int(number))

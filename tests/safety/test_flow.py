@@ -8,8 +8,8 @@ from scipy.sparse import lil_array
 from scipy.sparse.csgraph import maximum_flow
 
 from gpuga.safety.flow import extreme, reachable
-from gpuga.safety.tasks import Tasks, level_tasks
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.requirements import Requirements, level_requirements
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table import INFINITE, two_way_table
 from gpuga.table.builders import table_from_array
 from gpuga.table.generate import class2
@@ -59,7 +59,7 @@ def test_every_reach_is_the_maximum_flow(seed):
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_task_is_met_just_when_the_reach_covers_its_need(seed):
+def test_a_requirement_is_met_just_when_the_reach_covers_its_need(seed):
     plane, suppressed = random_suppressed_plane(6, 5, seed)
     cells = plane.cell[suppressed]
     rise, fall = extreme(plane, suppressed, cells)
@@ -68,7 +68,7 @@ def test_a_task_is_met_just_when_the_reach_covers_its_need(seed):
     direction = np.repeat([1, -1], len(cells)).astype(np.int8)
     for extra in (0, 1):
         need = np.maximum(1, np.where(reach == INFINITE, LARGE, reach + extra)).astype(np.int64)
-        met = reachable(plane, suppressed, Tasks(cell, direction, need)).met
+        met = reachable(plane, suppressed, Requirements(cell, direction, need)).met
         assert (met == (need <= reach)).all()
 
 
@@ -77,16 +77,16 @@ def test_every_witness_is_a_consistent_table_that_reaches_the_level(seed):
     table = random_plane_table(7, 7, seed, bounded=seed % 2 == 0, gaps=seed % 3 == 0)
     plane = two_way_table(table)
     suppressed = plane.lay(table.suppressible).astype(bool)
-    tasks = level_tasks(table)
-    reach = reachable(plane, suppressed, tasks, witnesses=True)
-    assert (reach.met == reachable(plane, suppressed, tasks).met).all()
-    assert len(tasks) == 0 or reach.met.any()
+    requirements = level_requirements(table)
+    reach = reachable(plane, suppressed, requirements, witnesses=True)
+    assert (reach.met == reachable(plane, suppressed, requirements).met).all()
+    assert len(requirements) == 0 or reach.met.any()
     for t in np.flatnonzero(reach.met):
         entries = slice(reach.start[t], reach.start[t + 1])
         change = np.zeros(len(table), np.int64)
         change[reach.cell[entries]] = reach.amount[entries]
         assert not table.lines.apply(change).any()
-        assert change[tasks.cell[t]] == tasks.direction[t] * tasks.need[t]
+        assert change[requirements.cell[t]] == requirements.direction[t] * requirements.need[t]
         assert (change <= table.up).all()
         assert (-change <= table.down).all()
     assert (np.diff(reach.start)[~reach.met] == 0).all()
@@ -104,7 +104,7 @@ def test_a_published_cell_reaches_nothing():
 def test_nearly_all_levels_of_a_class_two_table_are_covered_by_its_primaries():
     table = class2(60, 60, 3)
     plane = two_way_table(table)
-    met = reachable(plane, plane.lay(table.forced).astype(bool), level_tasks(table)).met
+    met = reachable(plane, plane.lay(table.forced).astype(bool), level_requirements(table)).met
     assert met.mean() > 0.95
 
 
@@ -117,14 +117,19 @@ def test_a_witness_may_move_more_cells_than_there_was_room_for():
     plane = two_way_table(table)
     hidden = plane.lay(np.arange(len(table)) < 2 * width).astype(bool)
     need = np.array([width - 1, 3, width])
-    tasks = Tasks(np.array([0, 1, 0], np.int32), np.array([1, -1, 1], np.int8), np.where(need == 3, 1, need))
-    found = reachable(plane, hidden, tasks, witnesses=True)
+    requirements = Requirements(
+        np.array([0, 1, 0], np.int32), np.array([1, -1, 1], np.int8), np.where(need == 3, 1, need)
+    )
+    found = reachable(plane, hidden, requirements, witnesses=True)
     assert found.met.tolist() == [True, True, False]
     assert np.diff(found.start).tolist() == [2 * width, 4, 0]
     witnesses = Witnesses(found.start, found.cell, found.amount, np.ones(3, np.int64))
-    ground = Ground.of(table, plane.lift(hidden).astype(bool))
-    assert hold(ground, witnesses).all()
-    for task in range(2):
-        cells, amounts, _ = witnesses.one(task)
+    allowed = AllowedChanges.of(table, plane.lift(hidden).astype(bool))
+    assert hold(allowed, witnesses).all()
+    for requirement in range(2):
+        cells, amounts, _ = witnesses.one(requirement)
         moved = dict(zip(cells.tolist(), amounts.tolist(), strict=True))
-        assert moved[int(tasks.cell[task])] == tasks.direction[task] * tasks.need[task]
+        assert (
+            moved[int(requirements.cell[requirement])]
+            == requirements.direction[requirement] * requirements.need[requirement]
+        )

@@ -16,9 +16,9 @@ from gpuga.safety.box_options import options_of
 from gpuga.safety.evidence import Evidence, Rule, whole_ones
 from gpuga.safety.exact_lp import IntegerProgram
 from gpuga.safety.exposure import exposure, initially_exposed
-from gpuga.safety.tasks import level_tasks
+from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.safety.unpick import one_line_each, unpick
-from gpuga.safety.witness import Ground, hold, rationalise, reversal, stretch, times, together, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, rationalise, reversal, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.builders import table_from_array
@@ -62,30 +62,30 @@ def test_some_of_many_witnesses_are_taken_in_the_order_given() -> None:
 
 def test_several_witnesses_are_judged_each_for_itself() -> None:
     table = line_of(10, 10, 10)
-    ground = Ground.of(table, np.ones(4, bool))
+    allowed = AllowedChanges.of(table, np.ones(4, bool))
     good, low, unbalanced = ([0, 1], [4, -4], 1), ([0, 1], [11, -11], 1), ([0, 1], [4, -3], 1)
-    assert hold(ground, many(good, low, unbalanced, good, unbalanced, good)).tolist() == [
+    assert hold(allowed, many(good, low, unbalanced, good, unbalanced, good)).tolist() == [
         True, False, False, True, False, True,
     ]  # fmt: skip
-    assert hold(ground, many(([0, 1], [30, -30], 3), ([0, 3], [10**9, 10**9], 1))).tolist() == [True, True]
-    assert hold(ground, many()).tolist() == []
+    assert hold(allowed, many(([0, 1], [30, -30], 3), ([0, 3], [10**9, 10**9], 1))).tolist() == [True, True]
+    assert hold(allowed, many()).tolist() == []
 
 
 @pytest.mark.parametrize("kind", [np.int64, object])
 def test_a_witness_stretches_as_far_as_its_tightest_cell(kind: type) -> None:
     table = line_of(10, 6, 30, ub=np.array([14, INFINITE, 33, INFINITE]))
-    ground = Ground.of(table, np.ones(4, bool))
+    allowed = AllowedChanges.of(table, np.ones(4, bool))
     moved = Witnesses(
         np.array([0, 3]), np.array([0, 1, 2], np.int32), np.array([4, -2, -2]).astype(kind), np.array([3])
     )
-    assert stretch(ground, moved, 0) == 3  # the first may rise by 4
-    assert reversal(ground, moved, 0) == Fraction(9, 2)  # the third by 3, against 2/3
+    assert stretch(allowed, moved, 0) == 3  # the first may rise by 4
+    assert reversal(allowed, moved, 0) == Fraction(9, 2)  # the third by 3, against 2/3
     for factor in (Fraction(3, 2), Fraction(-1, 2), Fraction(5)):
         cells, amounts, denominator = times(moved, factor).one(0)
         assert cells.tolist() == [0, 1, 2]
         assert [Fraction(int(a), denominator) for a in amounts] == [factor * Fraction(a, 3) for a in (4, -2, -2)]
     nothing = witness_of(np.zeros(0, np.int32), np.zeros(0, np.int64))
-    assert stretch(ground, nothing, 0) == 0
+    assert stretch(allowed, nothing, 0) == 0
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def test_a_proof_lists_a_witness_for_each_direction_that_is_asked_for() -> None:
     assert len(proof.witnesses) == 2
     verdict = audit(table, np.ones(4, bool), intervals=False, proofs=True)
     assert verdict.proof is not None
-    assert hold(Ground.of(table, np.ones(4, bool)), verdict.proof.witnesses).all()
+    assert hold(AllowedChanges.of(table, np.ones(4, bool)), verdict.proof.witnesses).all()
 
 
 def test_what_is_asked_of_cells() -> None:
@@ -309,12 +309,12 @@ def test_what_is_asked_of_cells() -> None:
 
 
 @pytest.mark.parametrize(("strict", "extra"), [(False, 0), (True, 1)])
-def test_tasks_are_the_levels_up_before_down_without_those_that_ask_nothing(strict: bool, extra: int) -> None:
+def test_requirements_are_the_levels_up_before_down_without_those_that_ask_nothing(strict: bool, extra: int) -> None:
     level = Levels(np.array([0, 3, 0]), np.array([5, 2, 0]), np.zeros(3, np.int64))
-    found = level_tasks(line_of(10, 10, status=np.array([1, 1, 0]), levels=level), strict)
+    found = level_requirements(line_of(10, 10, status=np.array([1, 1, 0]), levels=level), strict)
     needs = list(zip(found.cell.tolist(), found.direction.tolist(), found.need.tolist(), strict=True))
     wanted = [(0, 1, 5 + extra), (0, -1, extra), (1, 1, 2 + extra), (1, -1, 3 + extra)]
-    assert needs == [task for task in wanted if task[2] > 0]
+    assert needs == [requirement for requirement in wanted if requirement[2] > 0]
     assert len(found.subset(np.array([True] + [False] * (len(found) - 1)))) == 1
 
 
@@ -352,7 +352,7 @@ def test_the_attacker_reaches_what_the_rational_one_does_and_forgets_what_was_pu
                 capped = attacker.reach(cell, direction, 2, or_nothing=True)
                 assert capped.attained == (2 if most is None else min(most, 2))
                 if found.witness is not None:
-                    assert hold(Ground.of(table, pattern), found.witness)[0]
+                    assert hold(AllowedChanges.of(table, pattern), found.witness)[0]
         attacker.hide(cells)
     assert attacker.solves > 0
 
@@ -365,7 +365,7 @@ def test_one_change_moves_many_cells_towards_their_levels() -> None:
     scale = table.scale
     change = attacker.shared(cells, direction, need * scale, 10.0)
     assert change is not None
-    assert hold(attacker.ground, change)[0]
+    assert hold(attacker.allowed, change)[0]
     moved = dict(zip(change.cell.tolist(), change.amount.tolist(), strict=True))
     assert moved.get(0, 0) > 0
     assert moved.get(4, 0) < 0
@@ -388,7 +388,7 @@ def test_whole_changes_near_linear_ones_are_whole_too() -> None:
         found = attacker.whole_reach(1, 1, need, linear)
         assert found.witness is not None
         assert found.witness.denominator.tolist() == [1]
-        assert hold(attacker.ground, found.witness)[0]
+        assert hold(attacker.allowed, found.witness)[0]
         assert found.attained % 2 == 0
         assert found.attained >= (need or 2 * (room // 3))
     assert attacker.whole_reach(1, 1, 10**14, attacker.reach(1, 1, 1)).attained < 10**14
@@ -402,7 +402,7 @@ def test_whole_changes_have_whole_amounts_and_reach_what_is_needed() -> None:
     assert found.attained >= 2
     assert found.witness is not None
     assert found.witness.denominator.tolist() == [1]
-    assert hold(attacker.ground, found.witness)[0]
+    assert hold(attacker.allowed, found.witness)[0]
     most = attacker.whole_reach(0, -1, None, NOTHING)
     assert most.attained == 1
     assert most.bound in (1, None)
@@ -490,7 +490,6 @@ def test_what_is_not_safe_is_refuted_and_not_left_undecided() -> None:
 
 def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
     from gpuga.safety.boxes import BoxSearch, box_grid
-    from gpuga.safety.tasks import Tasks
     from gpuga.table.groups import with_groups
 
     plain = table_from_array(np.full((3, 3), 10**12))
@@ -499,10 +498,10 @@ def test_boxes_move_groups_with_their_members_by_any_amount() -> None:
     grid = box_grid(table)
     assert grid is not None
     need = 10**11
-    tasks = Tasks(np.array([0, 4], np.int32), np.array([1, -1], np.int8), np.array([need, need]))
-    covered, boxes = BoxSearch(grid, table.forced).protect(tasks)
+    requirements = Requirements(np.array([0, 4], np.int32), np.array([1, -1], np.int8), np.array([need, need]))
+    covered, boxes = BoxSearch(grid, table.forced).protect(requirements)
     assert covered.all()
-    assert hold(Ground.of(table, np.ones(len(table), bool)), boxes).all()
+    assert hold(AllowedChanges.of(table, np.ones(len(table), bool)), boxes).all()
     moved = [dict(zip(*(part.tolist() for part in boxes.one(w)[:2]), strict=True)) for w in range(2)]
     assert moved[0][0] == need
     assert moved[1][4] == -need
@@ -646,9 +645,9 @@ def test_only_one_total_of_all_other_codes_is_a_flat_axis() -> None:
 def test_large_coefficients_do_not_wrap_round_to_a_balance() -> None:
     """A sum of 2**64 is no balance, though it is 0 in 64 bits."""
     lines = Lines(np.array([0, 1]), np.zeros(1, np.int32), np.array([2**31]), np.zeros(1, np.int64))
-    ground = Ground.of(Table.build(np.zeros(1, np.int64), lines), np.ones(1, bool))
-    assert not hold(ground, many(([0], [2**33], 1)))[0]
-    assert not hold(ground, many(([0], [2**20], 1)))[0]
+    allowed = AllowedChanges.of(Table.build(np.zeros(1, np.int64), lines), np.ones(1, bool))
+    assert not hold(allowed, many(([0], [2**33], 1)))[0]
+    assert not hold(allowed, many(([0], [2**20], 1)))[0]
 
 
 def test_witnesses_in_wide_integers_show_as_much_as_narrow_ones() -> None:

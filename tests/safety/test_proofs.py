@@ -8,7 +8,7 @@ import pytest
 from gpuga.safety import proofs as module
 from gpuga.safety.audit import judge
 from gpuga.safety.evidence import Evidence
-from gpuga.safety.proofs import _tasks, cheap_proofs
+from gpuga.safety.proofs import _requirements, cheap_proofs
 from gpuga.table import Levels, Table
 from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.builders import table_from_array
@@ -25,13 +25,13 @@ def with_levels(table: Table, cells: list[int], lower: int, upper: int, sliding:
     return replace(table, status=status, levels=Levels(lower * chosen, upper * chosen, sliding * chosen))
 
 
-def test_what_cells_are_asked_for_becomes_tasks() -> None:
+def test_what_cells_are_asked_for_becomes_requirements() -> None:
     table = with_levels(table_from_array([[5, 6], [7, 8]]), [0, 3], 0, 2, 0)
     shown = Evidence(table, np.ones(len(table), bool), AttackerModel())
-    found = _tasks(shown, np.array([0, 3]))
+    found = _requirements(shown, np.array([0, 3]))
     assert (found.cell.tolist(), found.direction.tolist(), found.need.tolist()) == ([0, 3], [1, 1], [2, 2])
     strict = Evidence(table, np.ones(len(table), bool), AttackerModel(strict=True))
-    found = _tasks(strict, np.array([3]))
+    found = _requirements(strict, np.array([3]))
     assert (found.cell.tolist(), found.direction.tolist(), found.need.tolist()) == ([3, 3], [1, -1], [3, 1])
 
 

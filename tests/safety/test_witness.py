@@ -7,26 +7,26 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuga.safety.witness import Ground, hold, rationalise, stretch, times, together, witness_of
+from gpuga.safety.witness import AllowedChanges, hold, rationalise, stretch, times, together, witness_of
 from gpuga.table import INFINITE, Lines, Table
 from gpuga.table.witnesses import Witnesses
 
 
-def two(up: int = 10, down: int = 10, coef: tuple[int, int] = (1, 1)) -> Ground:
+def two(up: int = 10, down: int = 10, coef: tuple[int, int] = (1, 1)) -> AllowedChanges:
     """Two cells in one equation that may rise and fall by so much."""
     lines = Lines(np.array([0, 2]), np.arange(2, dtype=np.int32), np.array(coef), np.zeros(1, np.int64))
     room = np.array([up, up]), np.array([down, down])
     table = Table.build(np.zeros(2, np.int64), lines, ub=room[0], lb=-room[1])
-    return Ground.of(table, np.ones(2, bool))
+    return AllowedChanges.of(table, np.ones(2, bool))
 
 
 @pytest.mark.parametrize("kind", [np.int64, object])
 def test_a_bound_is_reached_and_not_passed_by_any_part_of_a_unit(kind: type) -> None:
-    def holds(*amounts: int, over: int = 1, ground: Ground = two(up=10, down=7)) -> bool:  # noqa: B008
+    def holds(*amounts: int, over: int = 1, allowed: AllowedChanges = two(up=10, down=7)) -> bool:  # noqa: B008
         witness = Witnesses(
             np.array([0, 2]), np.arange(2, dtype=np.int32), np.array(amounts).astype(kind), np.array([over])
         )
-        return bool(hold(ground, witness)[0])
+        return bool(hold(allowed, witness)[0])
 
     assert holds(7, -7)
     assert holds(-7, 7)
@@ -35,29 +35,29 @@ def test_a_bound_is_reached_and_not_passed_by_any_part_of_a_unit(kind: type) -> 
     assert not holds(22, -22, over=3)
     assert holds(0, 0)
     free = two(up=INFINITE, down=INFINITE)
-    assert holds(10**15, -(10**15), ground=free)
-    assert not holds(10**15, -(10**15) + 1, ground=free)
+    assert holds(10**15, -(10**15), allowed=free)
+    assert not holds(10**15, -(10**15) + 1, allowed=free)
     odd = two(coef=(2, 3))
-    assert holds(3, -2, ground=odd)
-    assert not holds(2, -3, ground=odd)
+    assert holds(3, -2, allowed=odd)
+    assert not holds(2, -3, allowed=odd)
 
 
 def test_published_cells_do_not_move() -> None:
     lines = Lines(np.array([0, 3]), np.arange(3, dtype=np.int32), np.ones(3, np.int64), np.array([30]))
-    ground = Ground.of(Table.build(np.full(3, 10), lines), np.array([True, True, False]))
-    assert ground.up.tolist()[2] == ground.down.tolist()[2] == 0
-    assert hold(ground, witness_of(np.array([0, 1], np.int32), np.array([3, -3])))[0]
-    assert not hold(ground, witness_of(np.array([0, 2], np.int32), np.array([3, -3])))[0]
-    assert not hold(ground, witness_of(np.array([0, 2], np.int32), np.array([-3, 3])))[0]
-    assert hold(ground, witness_of(np.zeros(0, np.int32), np.zeros(0, np.int64)))[0]
+    allowed = AllowedChanges.of(Table.build(np.full(3, 10), lines), np.array([True, True, False]))
+    assert allowed.up.tolist()[2] == allowed.down.tolist()[2] == 0
+    assert hold(allowed, witness_of(np.array([0, 1], np.int32), np.array([3, -3])))[0]
+    assert not hold(allowed, witness_of(np.array([0, 2], np.int32), np.array([3, -3])))[0]
+    assert not hold(allowed, witness_of(np.array([0, 2], np.int32), np.array([-3, 3])))[0]
+    assert hold(allowed, witness_of(np.zeros(0, np.int32), np.zeros(0, np.int64)))[0]
 
 
 def test_a_cell_in_several_lines_must_balance_in_each() -> None:
     lines = Lines(np.array([0, 2, 4]), np.array([0, 1, 0, 2], np.int32), np.array([1, 1, 1, -1]), np.zeros(2, np.int64))
     table = Table.build(np.zeros(3, np.int64), lines, lb=np.full(3, -9), ub=np.full(3, 9))
-    ground, cells = Ground.of(table, np.ones(3, bool)), np.arange(3, dtype=np.int32)
+    allowed, cells = AllowedChanges.of(table, np.ones(3, bool)), np.arange(3, dtype=np.int32)
     parts = [witness_of(cells, np.array(a)) for a in ([1, -1, 1], [1, -1, 2], [1, -2, 1], [0, 0, 1], [-4, 4, -4])]
-    assert hold(ground, together(parts)).tolist() == [True, False, False, False, True]
+    assert hold(allowed, together(parts)).tolist() == [True, False, False, False, True]
 
 
 def test_a_witness_times_a_number_is_the_same_move_further_or_back() -> None:
@@ -76,18 +76,18 @@ def test_a_witness_times_a_number_is_the_same_move_further_or_back() -> None:
 def test_a_witness_stretches_to_the_nearest_of_its_bounds_either_way(kind: type) -> None:
     lines = Lines(np.array([0, 3]), np.arange(3, dtype=np.int32), np.ones(3, np.int64), np.zeros(1, np.int64))
     table = Table.build(np.zeros(3, np.int64), lines, ub=np.array([12, 30, INFINITE]), lb=np.array([-8, -9, -10]))
-    ground = Ground.of(table, np.ones(3, bool))
+    allowed = AllowedChanges.of(table, np.ones(3, bool))
     witness = Witnesses(
         np.array([0, 3]), np.arange(3, dtype=np.int32), np.array([6, -1, -5]).astype(kind), np.array([2])
     )
-    assert stretch(ground, witness, 0) == 4  # 12 against 3, 9 against 1/2, 10 against 5/2
-    assert stretch(ground, witness, 0, -1) == Fraction(8, 3)  # 8 against 3, 30 against 1/2
+    assert stretch(allowed, witness, 0) == 4  # 12 against 3, 9 against 1/2, 10 against 5/2
+    assert stretch(allowed, witness, 0, -1) == Fraction(8, 3)  # 8 against 3, 30 against 1/2
     far = Witnesses(
         np.array([0, 2]), np.array([0, 2], np.int32), np.array([10**12, -(10**12)]).astype(kind), np.array([7])
     )
-    assert stretch(ground, far, 0) == Fraction(7 * 10, 10**12)
+    assert stretch(allowed, far, 0) == Fraction(7 * 10, 10**12)
     both = together([far, witness])
-    assert stretch(ground, both, 1) == 4
+    assert stretch(allowed, both, 1) == 4
 
 
 def test_large_floats_are_read_as_far_as_they_are_whole() -> None:

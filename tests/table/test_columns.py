@@ -258,3 +258,21 @@ def test_large_levels_are_taken_to_the_last_unit() -> None:
     found = [int(level[0]) // made.scale for level in (made.levels.lower, made.levels.upper, made.levels.sliding)]
     assert found == [far, far + 1, 2 * far]
     assert {level.dtype for level in vars(made.levels).values()} == {np.dtype(np.int64)}
+
+
+def test_a_share_that_is_written_as_an_amount_is_wondered_at() -> None:
+    columns = {"r": ["a", "b", "c"], "value": [1, 20, 30], "status": ["u", "s", "s"]}
+    with pytest.warns(UserWarning, match=r"--levels 0\.15 is an amount, less than 1; write 15% if a share is meant"):
+        table_from_columns(columns, Reading(levels="0.15"))
+
+
+@pytest.mark.parametrize("levels", ["15%", "1", "max(0.5,10%)"])
+def test_other_rules_for_levels_are_taken_as_they_are(levels: str, recwarn: pytest.WarningsRecorder) -> None:
+    table_from_columns({"r": ["a", "b"], "value": [1, 20], "status": ["u", "s"]}, Reading(levels=levels))
+    assert not recwarn
+
+
+def test_a_dimension_that_is_not_there_is_named_beside_those_that_are() -> None:
+    reading = Reading(totals={"region": "Total"})
+    with pytest.raises(InputError, match="there is no dimension 'region'; the table has r"):
+        table_from_columns({"r": ["a", "b"], "value": [1, 20]}, reading)

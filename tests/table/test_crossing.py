@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.safety.tasks import Tasks
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.requirements import Requirements
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.crossing import (
     Axis,
     Crossing,
@@ -118,10 +118,10 @@ def test_boxes_on_recovered_axes_keep_every_equation(axes: tuple[Axis, ...], abs
     grid = box_grid(table)
     assert grid is not None
     cells = np.arange(len(table), dtype=np.int32)
-    tasks = Tasks(cells, np.where(cells % 2, 1, -1).astype(np.int8), np.ones(len(cells), np.int64))
-    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(tasks)
+    requirements = Requirements(cells, np.where(cells % 2, 1, -1).astype(np.int8), np.ones(len(cells), np.int64))
+    covered, boxes = BoxSearch(grid, np.zeros(len(table), bool)).protect(requirements)
     assert covered.sum() > len(table) // 2
-    assert hold(Ground.of(table, np.ones(len(table), bool)), boxes).all()
+    assert hold(AllowedChanges.of(table, np.ones(len(table), bool)), boxes).all()
 
 
 def test_a_total_that_is_broken_down_in_two_ways_keeps_both() -> None:

@@ -106,11 +106,11 @@ def whole_cells(table: Table, z: Floats) -> Mask:
 
 
 def completed(cover: C, prices: Table, order: Ints, pool: RowPool | None = None) -> C:
-    """A cover completed at the weights of another table, in the given order of tasks, then cleaned up at its own."""
-    bought = Cover(prices, cover.tasks, cover.context, cover.suppressed)
+    """A cover completed at the weights of another table, in the given order, then cleaned up at its own."""
+    bought = Cover(prices, cover.requirements, cover.context, cover.suppressed)
     bought.circuit, bought.users = cover.circuit, cover.users
     bought.by_lp(order.tolist())
-    made = type(cover)(cover.table, cover.tasks, cover.context, bought.suppressed)
+    made = type(cover)(cover.table, cover.requirements, cover.context, bought.suppressed)
     made.circuit, made.users = bought.circuit, bought.users
     made.clean_up(None if pool is None else pool.indispensable)
     return made

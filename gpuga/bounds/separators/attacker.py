@@ -19,7 +19,7 @@ from gpuga.context import Clock
 from gpuga.lp.highs import Highs
 from gpuga.lp.solver import Answer, Model, Status
 from gpuga.problem.general import GeneralProblem
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Mask, Table
 
 WHOLE_ROOMS = (1.0, 64.0, 1e5)
@@ -137,7 +137,7 @@ class FractionalAttacker:
 
 
 def products_of_levels(
-    attacker: FractionalAttacker, requirements: Tasks, z: Floats, room: float, clock: Clock
+    attacker: FractionalAttacker, requirements: Requirements, z: Floats, room: float, clock: Clock
 ) -> Iterator[tuple[int, Product]]:
     """The requirements that a point (float64[n]) leaves out of reach, each with its `y M`.
 

@@ -22,7 +22,7 @@ import numpy as np
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.knapsack import appended, best_rounding, compiled_step, step
 from gpuga.compiled import compiled, inner
-from gpuga.problem.two_way import Requirements
+from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import Bytes, Network
 from gpuga.table.table import Ints
 
@@ -88,7 +88,7 @@ class CapacityCut:
         return CapacityCut(self.net, self.rows, self.columns, self.need, np.sort(cover), divisor, rest, rhs)
 
 
-def cut_of(net: Network, forced: Ints, levels: Requirements, q: int, rows: Bytes, columns: Bytes) -> CapacityCut | None:
+def cut_of(net: Network, forced: Ints, levels: FlowLevels, q: int, rows: Bytes, columns: Bytes) -> CapacityCut | None:
     """The plain cut of level q over a node set; None where forced places already carry the need."""
     need = int(levels.need[q])
     left = residual_need(net, forced, rows, columns, int(levels.place[q]), need)

@@ -19,7 +19,7 @@ import numpy as np
 from gpuga.bounds.cut import Floats, Key
 from gpuga.bounds.knapsack import compiled_step
 from gpuga.compiled import compiled, whole
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import rationalise
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
@@ -159,15 +159,15 @@ def whole_product(table: Table, dual: Floats) -> Product:
     return Product.of(product, used, y[used] // common)
 
 
-def level_row(table: Table, tasks: Tasks, task: int, of_lines: Product) -> SparseCut | None:
-    """The knapsack row of a task that `y M` gives, where its cell is in it; None where forced cells are enough."""
-    cell, cells, product = int(tasks.cell[task]), of_lines.cell, of_lines.of_cells
+def level_row(table: Table, requirements: Requirements, requirement: int, of_lines: Product) -> SparseCut | None:
+    """The knapsack row of a requirement that `y M` gives, where its cell is in it; None if forced cells suffice."""
+    cell, cells, product = int(requirements.cell[requirement]), of_lines.cell, of_lines.of_cells
     at = int(np.searchsorted(cells, cell))
     own = int(product[at]) if at < len(cells) and cells[at] == cell else 0
-    limit = int(tasks.need[task]) * abs(own)
+    limit = int(requirements.need[requirement]) * abs(own)
     if own == 0 or float(limit) * len(cells) >= MOST:
         return None
-    reduced = product if own * int(tasks.direction[task]) < 0 else -product
+    reduced = product if own * int(requirements.direction[requirement]) < 0 else -product
     size = np.abs(reduced)
     size[at] = 0
     room = np.where(reduced > 0, table.up[cells], table.down[cells])
@@ -180,5 +180,8 @@ def level_row(table: Table, tasks: Tasks, task: int, of_lines: Product) -> Spars
     if missing <= 0 or not counts.any():
         return None
     coef = np.minimum(gain[counts], missing)
-    made = ("small", ("level", cell, "up" if tasks.direction[task] > 0 else "down", of_lines.line, of_lines.y))
+    made = (
+        "small",
+        ("level", cell, "up" if requirements.direction[requirement] > 0 else "down", of_lines.line, of_lines.y),
+    )
     return SparseCut(cells[counts], coef, int(reduce(coef, missing)), origin=made)

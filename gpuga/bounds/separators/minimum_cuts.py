@@ -18,7 +18,7 @@ from gpuga.kernels.logic.arcs import link
 from gpuga.kernels.logic.augment import push
 from gpuga.kernels.logic.maximum import reach
 from gpuga.kernels.logic.records import Net, Search
-from gpuga.problem.two_way import Requirements
+from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import Bytes, Network, new_net, new_search, sink_of, source_of
 from gpuga.table.table import Ints
 
@@ -70,7 +70,7 @@ def _link(net: Net, places: Ints, shape: Ints) -> None:
         link(net, place, place // shape[1], shape[0] + place % shape[1])
 
 
-def violated_cuts(net: Network, support: Support, levels: Requirements, slack: float, view: View = PLAIN) -> Violated:
+def violated_cuts(net: Network, support: Support, levels: FlowLevels, slack: float, view: View = PLAIN) -> Violated:
     """Minimum cuts, from the source's and from the sink's side, of the levels short by more than `slack`."""
     rows, columns = net.forward.shape
     level = np.zeros(MOST_CUTS, np.int64)
@@ -106,7 +106,7 @@ def _seen(view: View, x: float, capacity: float) -> float:
 
 @compiled
 def _separate(
-    network: Network, support: Support, levels: Requirements, view: View, slack: float, found: Violated, search: Search
+    network: Network, support: Support, levels: FlowLevels, view: View, slack: float, found: Violated, search: Search
 ) -> int:
     rows, columns = network.forward.shape
     net, count = support.net, 0

@@ -13,7 +13,7 @@ from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import TableProblem
 from gpuga.safety.audit import audit
-from gpuga.safety.witness import Ground, hold
+from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.generate import smith3d
 from tests.bounds.problems import small_problem
 
@@ -58,7 +58,7 @@ def test_patterns_of_general_tables_come_with_circuits_that_prove_them() -> None
         circuits = repair.circuits(pattern)
         assert circuits is not None
         suppressed = problem.pattern(pattern)
-        assert hold(Ground.of(problem.table, suppressed), circuits).all()
+        assert hold(AllowedChanges.of(problem.table, suppressed), circuits).all()
         assert suppressed[circuits.cell].all()
         proven = {(int(cell), amount > 0) for cell, amount in zip(circuits.cell, circuits.amount, strict=True)}
         needed = zip(problem.requirements.cell, problem.requirements.direction, strict=True)

@@ -14,7 +14,7 @@ from gpuga.bounds.separators.capacity_cuts import (
     stacked,
     violated_roundings,
 )
-from gpuga.problem.two_way import Requirements
+from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import Network
 
 
@@ -41,7 +41,7 @@ def test_forced_places_lower_a_need_but_a_levels_own_place_does_not() -> None:
     assert residual_need(NET, forced, *sides, 5, 13) == 0
     assert residual_need(NET, forced, *sides, 5, 14) == 1
     assert residual_need(NET, np.array([1]), *sides, 5, 8) == 0
-    levels = Requirements(np.array([1, 5]), np.array([True, True]), np.array([20, 13]))
+    levels = FlowLevels(np.array([1, 5]), np.array([True, True]), np.array([20, 13]))
     cut = cut_of(NET, forced, levels, 0, *sides)
     assert cut is not None
     assert (cut.need, cut.rhs, cut.scale) == (16, 16, 16)

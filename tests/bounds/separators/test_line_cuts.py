@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row, reduce, rounded_row, whole_product
-from gpuga.safety.tasks import Tasks
+from gpuga.safety.requirements import Requirements
 from gpuga.table import INFINITE, Levels, Lines, Table
 from tests.brute_force import is_safe
 from tests.planes import random_plane_table
@@ -56,8 +56,8 @@ def line_table(**more: object) -> Table:
     return Table.build(np.array([10, 3, 7, 20, 40]), lines, **given)  # type: ignore[arg-type]
 
 
-def tasks() -> Tasks:
-    return Tasks(np.array([0, 0], np.int32), np.array([1, -1], np.int8), np.array([4, 4]))
+def requirements() -> Requirements:
+    return Requirements(np.array([0, 0], np.int32), np.array([1, -1], np.int8), np.array([4, 4]))
 
 
 def product(table: Table, y: int) -> Product:
@@ -67,20 +67,20 @@ def product(table: Table, y: int) -> Product:
 @pytest.mark.parametrize("y", [1, -1, 3])
 def test_the_row_of_a_line_says_that_others_must_carry_the_level(y: int) -> None:
     table = line_table(ub=np.array([INFINITE, 9, 8, INFINITE, 43]))
-    up, down = (level_row(table, tasks(), task, product(table, y)) for task in (0, 1))
+    up, down = (level_row(table, requirements(), requirement, product(table, y)) for requirement in (0, 1))
     assert up is not None  # the others fall, or the total rises by at most 3
     assert up.cell.tolist() == [1, 2, 3, 4]
     assert (up.coef.tolist(), up.rhs) == ([3, 4, 4, 3], 4)
     assert down is not None  # the third part rises by at most 1
     assert (down.coef.tolist(), down.rhs) == ([4, 1, 4, 4], 4)
     forced = line_table(status=np.array([1, 3, 2, 0, 0]))
-    left = level_row(forced, tasks(), 0, product(forced, y))
+    left = level_row(forced, requirements(), 0, product(forced, y))
     assert left is not None  # three units come from what was suppressed before, frozen cells give none
     assert (left.cell.tolist(), left.coef.tolist(), left.rhs) == ([3, 4], [1, 1], 1)
     enough = line_table(status=np.array([1, 0, 3, 0, 0]))
-    assert level_row(enough, tasks(), 0, product(enough, y)) is None
+    assert level_row(enough, requirements(), 0, product(enough, y)) is None
     other = Product.of(np.array([0, 1, 0, 0, 0]), np.array([0]), np.array([1]))
-    assert level_row(table, tasks(), 0, other) is None
+    assert level_row(table, requirements(), 0, other) is None
 
 
 def test_rows_of_any_multipliers_hold_for_every_safe_pattern() -> None:
@@ -97,7 +97,7 @@ def test_rows_of_any_multipliers_hold_for_every_safe_pattern() -> None:
         ]
         if not asked:
             continue
-        wanted = Tasks(
+        wanted = Requirements(
             *(np.array(x, t) for x, t in zip(zip(*asked, strict=True), (np.int32, np.int8, np.int64), strict=True))
         )
         made = []
@@ -143,7 +143,7 @@ def test_levels_that_are_too_large_for_sums_make_no_row() -> None:
     y = Product.of(lines.coef, np.array([0]), np.array([1]))
 
     def row(need: int) -> SparseCut | None:
-        return level_row(table, Tasks(np.array([0], np.int32), np.array([1], np.int8), np.array([need])), 0, y)
+        return level_row(table, Requirements(np.array([0], np.int32), np.array([1], np.int8), np.array([need])), 0, y)
 
     assert row(2**59) is None
     small = row(2**59 - 2**12)

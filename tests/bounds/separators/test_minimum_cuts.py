@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuga.bounds.separators.capacity_cuts import crossing
 from gpuga.bounds.separators.minimum_cuts import support_of, violated_cuts
-from gpuga.problem.two_way import Requirements
+from gpuga.problem.two_way import FlowLevels
 from gpuga.safety.network import Network
 
 
@@ -17,7 +17,7 @@ def test_cuts_part_source_and_sink_and_carry_less_than_is_needed() -> None:
         rows, columns = 4, 5
         net = Network(rng.integers(0, 9, (rows, columns)), rng.integers(0, 9, (rows, columns)))
         x, places = rng.random(rows * columns), np.arange(rows * columns)
-        levels = Requirements(np.array([7, 7, 3]), np.array([True, False, True]), np.array([9, 4, 12]))
+        levels = FlowLevels(np.array([7, 7, 3]), np.array([True, False, True]), np.array([9, 4, 12]))
         found = violated_cuts(net, support_of(places, x, rows, columns), levels, 0.01)
         for q, row_side, column_side in zip(found.level.tolist(), found.rows, found.columns, strict=True):
             seen += 1
@@ -31,6 +31,6 @@ def test_cuts_part_source_and_sink_and_carry_less_than_is_needed() -> None:
 
 def test_what_carries_enough_is_not_cut() -> None:
     net = Network(np.full((3, 3), 9), np.full((3, 3), 9))
-    levels = Requirements(np.array([4]), np.array([True]), np.array([9]))
+    levels = FlowLevels(np.array([4]), np.array([True]), np.array([9]))
     support = support_of(np.arange(9), np.ones(9), 3, 3)
     assert len(violated_cuts(net, support, levels, 0.01).level) == 0
