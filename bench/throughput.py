@@ -2,8 +2,9 @@
 
     python -m bench throughput [--json FILE] [--backend cpu ...] [--device 0] [--operation safe ...] [--case TABLE]
 
-`safe` judges children of components, `clean` publishes what is redundant in decoded patterns, `children` decodes at the
-prices of the root relaxation with its core columns, cleans up and judges, `exchange` makes children by components.
+`safe` judges children of components, other ones in every measurement since workers learn from what they judge, `clean`
+publishes what is redundant in decoded patterns, `children` decodes at the prices of the root relaxation with its core
+columns, cleans up and judges, `exchange` makes children by components.
 `in` and `out` bring patterns to the back end and back: on a device, what its transfers take, apart from the work.
 """
 
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -126,17 +128,17 @@ class Workload:
         count = min(64, self.case.patterns)
         return self.kernels.clean(self.decoded(count), self.words(count))
 
-    def crossed(self, count: int) -> Any:
-        """Children by components of pairs of the pool."""
-        pairs = Stream(self.seed, 4).integers(0, self.pool.count, 2 * count).reshape(count, 2).astype(np.int32)
+    def crossed(self, count: int, number: int = 0) -> Any:
+        """Children by components of pairs of the pool; other pairs for every number."""
+        pairs = Stream(self.seed, 4 + number).integers(0, self.pool.count, 2 * count).reshape(count, 2).astype(np.int32)
         ways = np.arange(count, dtype=np.int32) % 3
         return self.kernels.exchange(self.pool, pairs, ways, self.words(count))[0]
 
-    def call(self, operation: str, count: int) -> Callable[[], object]:
-        """An operation on `count` patterns as a call without arguments."""
+    def call(self, operation: str, count: int, times: int = 1) -> Callable[[], object]:
+        """An operation on `count` patterns as a call without arguments, which will be called so many times."""
         if operation == "safe":
-            judged = self.crossed(count)
-            return lambda: self.kernels.safe(judged)
+            judged = cycle([self.crossed(count, number) for number in range(times)])
+            return lambda: self.kernels.safe(next(judged))
         if operation == "clean":
             raw = self.decoded(count)
             return lambda: self.kernels.clean(raw, self.words(count))
@@ -168,7 +170,7 @@ def measured(case: Case, backend: str, operation: str, options: argparse.Namespa
     on = backend if backend != "cuda" or options.device is None else f"cuda:{options.device}"
     work = _workload(case, on, options.seed)
     work.call(operation, 1)()  # compiles, or loads what an earlier process compiled
-    asked = work.call(operation, case.patterns)
+    asked = work.call(operation, case.patterns, options.repeats)
     work.wait()
     seconds, worked = timed(asked, work.wait, options.repeats)
     return Row(operation, backend, case.patterns, seconds, case.patterns / seconds, case.name, worked)
@@ -249,7 +251,7 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="small tables, to see that it works")
     parser.add_argument(
-        "--case", action="append", metavar="TABLE", choices=[case.name for case in CASES],
+        "--case", action="append", metavar="TABLE", choices=[case.name for case in (*CASES, *QUICK)],
         help="table; may be repeated (default: " + ", ".join(case.name for case in CASES).replace("%", "%%") + ")",
     )  # fmt: skip
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="measurements, of which the fastest counts")

@@ -72,6 +72,7 @@ destroy_at = _usable_in_kernels(_workers.destroy_at)
 digest_at = _usable_in_kernels(_workers.digest_at)
 exchange_at = _usable_in_kernels(_workers.exchange_at)
 judge_at = _usable_in_kernels(_workers.judge_at)
+look_up_at = _usable_in_kernels(_workers.look_up_at)
 nearest_at = _usable_in_kernels(_workers.nearest_at)
 one_at = _usable_in_kernels(_general.one_at)
 
@@ -250,12 +251,18 @@ def destroy(tables, room, start, bits, seeds, strength):  # type: ignore[no-unty
 
 
 def judge(tables, room, bits, safe):  # type: ignore[no-untyped-def]
-    """One block per pattern, of which one thread works."""
-    if cuda.threadIdx.x == 0:
-        p = cuda.blockIdx.x
-        while p < bits.shape[0]:
+    """One block per pattern: its threads look up what earlier patterns taught, its first one searches for the rest."""
+    p = cuda.blockIdx.x
+    while p < bits.shape[0]:
+        t = cuda.threadIdx.x
+        while t < tables.needs.cell.shape[0]:
+            look_up_at(tables, room, bits, cuda.blockIdx.x, p, t)
+            t += cuda.blockDim.x
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
             judge_at(tables, room, bits, safe, cuda.blockIdx.x, p)
-            p += cuda.gridDim.x
+        cuda.syncthreads()
+        p += cuda.gridDim.x
 
 
 def exchange(bits, columns, joins, marks, chosen, children, gains):  # type: ignore[no-untyped-def]
@@ -311,7 +318,7 @@ RECORDS: dict[str, tuple[Any, str]] = {
     "needs": (Needs, "i1 i1 i1 l1 b1 i2 i1 i1"),
     "prices": (Prices, "l2 w2 i1 l2 i2"),
     "tables": (Tables, "table needs prices"),
-    "room": (Room, "i3 l3 i3 l3 i3 l3 l3 w3 w3 w3 b2 b2 b2 i2 i3 l3"),
+    "room": (Room, "i3 l3 i3 l3 i3 l3 l3 w3 w3 w3 b2 b2 b2 i2 i3 l3 i4 i3"),
     "children": (Children, "w3 w3 w3 w1 i1 i1"),
     "joins": (Joins, "l1 i1 i1 l1 l"),
     "marks": (Marks, "i3 l2"),

@@ -32,7 +32,7 @@ from .logic.compile import device, whole
 from .logic.decode import decode_child
 from .logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, LARGEST_PRICE, SINGLE
 from .logic.destroy import destroy_pattern
-from .logic.judge import is_safe
+from .logic.judge import begin_judging, is_safe
 from .logic.records import (
     Child,
     Children,
@@ -44,10 +44,12 @@ from .logic.records import (
     Prices,
     Scratch,
     Search,
+    Supports,
     TableRecord,
     Wing,
     Witnesses,
 )
+from .logic.supports import LONGEST_SUPPORT, SUPPORTS
 from .logic.witnesses import LONGEST_FLOW
 from .logic.workers import cost_at
 
@@ -151,6 +153,9 @@ def scratch_of(table: TableRecord, needs: Needs) -> Scratch:
             room(np.uint8, asked), room(np.uint8, cells), room(np.int32, asked), room(np.int32, asked, LONGEST_FLOW),
             room(np.int64, asked, LONGEST_FLOW), room(np.uint64, cells, words),
         ),
+        Supports(
+            room(np.int32, asked, SUPPORTS, 1 + LONGEST_SUPPORT), room(np.int32, asked), room(np.int32, asked),
+        ),
     )  # fmt: skip
 
 
@@ -182,6 +187,7 @@ def _clean(table: TableRecord, needs: Needs, scratch: Scratch, bits: Bits, seeds
 @device
 def _safe(table: TableRecord, needs: Needs, scratch: Scratch, bits: Bits, safe: Bools, begin: int, end: int) -> None:
     for p in range(begin, end):
+        begin_judging(scratch)
         safe[p] = is_safe(table, needs, scratch, bits[p])
 
 

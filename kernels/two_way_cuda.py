@@ -23,6 +23,7 @@ from .cuda_machine import Machine, this_machine
 from .layout import Bools, Int32, Int64, Patterns, owned, pack, unpack, words_for
 from .logic.exchange import Chosen
 from .logic.records import Children, Needs, TableRecord
+from .logic.supports import LONGEST_SUPPORT, SUPPORTS
 from .logic.witnesses import LONGEST_FLOW
 from .logic.workers import (
     CELLS_32,
@@ -93,6 +94,8 @@ def shapes_of(table: TableRecord, needs: Needs) -> list[tuple[tuple[int, ...], A
         ((asked,), np.int32),
         ((asked, LONGEST_FLOW), np.int32),
         ((asked, LONGEST_FLOW), np.int64),
+        ((asked, SUPPORTS, 1 + LONGEST_SUPPORT), np.int32),
+        ((2, asked), np.int32),
     ]
 
 

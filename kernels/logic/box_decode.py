@@ -25,6 +25,9 @@ from .general_records import (
 )
 from .hashing import below
 
+OFTEN_FAILED = (5, 1, 0)
+"""Requirements that failed so often, or more often, are asked in one go."""
+
 
 @bare
 def set_prices(table: GeneralTable, state: State, prices: Int64, first: Bytes, second: Bytes, seed: np.uint64) -> None:
@@ -138,28 +141,38 @@ def decode(table: GeneralTable, state: State, style: int, seed: np.uint64) -> bo
 
 @bare
 def try_to_publish(table: GeneralTable, state: State, place: int) -> bool:
-    """Publish a cell if every requirement that leans on it finds another certificate inside the pattern."""
+    """Publish a cell if every requirement that leans on it finds another certificate inside the pattern.
+
+    Requirements that found none before, for other cells, are asked first: where one finds none again, whatever the
+    others find would have to be taken back.
+    """
     mark = here(state)
-    e = whole(state.head[place])
+    first = whole(state.head[place])
     toggle(table, state, place)
-    while e >= 0:
-        certificate = state.owner[e]
-        if state.uses[certificate] > 0 and not renewed(table, state, whole(certificate)):
-            take_back(table, state, mark)
-            return False
-        e = whole(state.next[e])
+    for least in OFTEN_FAILED:
+        e = first
+        while e >= 0:
+            certificate = state.owner[e]
+            if state.uses[certificate] > 0 and not renewed(table, state, whole(certificate), whole(least)):
+                take_back(table, state, mark)
+                return False
+            e = whole(state.next[e])
     return True
 
 
 @bare
-def renewed(table: GeneralTable, state: State, certificate: int) -> bool:
-    """Whether all requirements that lean on a certificate found another one inside the pattern."""
+def renewed(table: GeneralTable, state: State, certificate: int, least: int) -> bool:
+    """Whether the requirements on a certificate that failed `least` times found another one inside the pattern.
+
+    How often each failed during this clean-up stands in `key`.
+    """
     for e in range(state.begin[certificate], state.begin[certificate + 1]):
         for way in range(2):
             requirement = table.asked[state.cell[e], way]
-            if requirement < 0 or state.proof[requirement] != certificate:
+            if requirement < 0 or state.proof[requirement] != certificate or state.key[requirement] < least:
                 continue
             if not certify_inside(table, state, whole(requirement), certificate):
+                state.key[requirement] += 1
                 return False
     return True
 
@@ -167,6 +180,8 @@ def renewed(table: GeneralTable, state: State, certificate: int) -> bool:
 @bare
 def clean(table: GeneralTable, state: State) -> None:
     """Publish what is redundant, heaviest first."""
+    for requirement in range(len(state.key)):
+        state.key[requirement] = 0
     for x in range(len(table.heaviest)):
         if table.halt[0] != 0:
             return

@@ -13,12 +13,18 @@ from .general_records import LENGTH, SMALLEST_PART, TOUCHED, GeneralTable, State
 
 
 @bare
-def worth(table: GeneralTable, state: State, place: int, move: int, need: int) -> int:
-    """What one cell adds to a box; -1 when it may not or cannot move so far."""
+def worth(table: GeneralTable, state: State, place: int, move: int, need: int, limit: int) -> int:
+    """What one cell adds to a box; -1 when it may not or cannot move so far, or costs `limit` or more.
+
+    The price is looked at first: most cells are published, and too dear where only suppressed ones will do.
+    """
+    price = state.cost[place]
+    if price >= limit:
+        return whole(-1)
     room = table.up[place] if move > 0 else table.down[place]
     if room < INFINITE and state.note[TOUCHED] > 0:
         room -= state.moved[place] * move
-    return -1 if room < need else state.cost[place]
+    return whole(-1) if room < need else price
 
 
 @bare
@@ -32,8 +38,8 @@ def list_options(table: GeneralTable, state: State, own: int, move: int, need: i
         total = table.total[axis]
         for other in range(table.size[axis]):
             with_it = move if other == total or code == total else -move
-            price = worth(table, state, own + (other - code) * stride, with_it, need)
-            if 0 <= price < limit and other != code:
+            price = worth(table, state, own + (other - code) * stride, with_it, need, limit)
+            if price >= 0 and other != code:
                 insert(state, begin, end, price, other)
                 end += 1
     else:
@@ -41,11 +47,11 @@ def list_options(table: GeneralTable, state: State, own: int, move: int, need: i
             price = whole(0)
             for e in range(table.start[option], table.start[option + 1]):
                 at = own + (table.code[e] - code) * stride
-                part = worth(table, state, at, move * table.sign[e], need)
+                part = worth(table, state, at, move * table.sign[e], need, limit - price)
                 price = whole(-1) if part < 0 else price + part
                 if price < 0:
                     break
-            if 0 <= price < limit:
+            if price >= 0:
                 insert(state, begin, end, price, option)
                 end += 1
     state.level[1, axis] = end
@@ -71,12 +77,10 @@ def spread(table: GeneralTable, state: State, length: int, by: int, sign: int, n
         return -1
     for x in range(length):
         place, move = state.place[x] + by, state.move[x] * sign
-        part = worth(table, state, whole(place), whole(move), need)
+        part = worth(table, state, whole(place), whole(move), need, left - price)
         if part < 0:
             return -1
         price += part
-        if price >= left:
-            return -1
         state.place[written + x], state.move[written + x] = place, move
     state.note[LENGTH] = written + length
     return price
@@ -156,8 +160,8 @@ def of_three(table: GeneralTable, state: State, own: int, move: int, need: int, 
                 break
             by_two = (option[two] - code_two) * stride_two
             turn_two = turn(table, whole(1), code_two, option[two]) * move
-            part = worth(table, state, own + by_one + by_two, turn_one * turn_two, need)
-            if part < 0 or price + part + least_three >= best:
+            part = worth(table, state, own + by_one + by_two, turn_one * turn_two, need, best - price - least_three)
+            if part < 0:
                 continue
             price += part
             for three in range(level[1, 1], level[1, 2]):
@@ -165,16 +169,16 @@ def of_three(table: GeneralTable, state: State, own: int, move: int, need: int, 
                 if known >= best:
                     break
                 at, way = own + option[three] - code_three, turn(table, whole(2), code_three, option[three])
-                part = worth(table, state, at + by_one, way * turn_one * move, need)
-                if part < 0 or known + part >= best:
+                part = worth(table, state, at + by_one, way * turn_one * move, need, best - known)
+                if part < 0:
                     continue
                 known += part
-                part = worth(table, state, at + by_two, way * turn_two, need)
-                if part < 0 or known + part >= best:
+                part = worth(table, state, at + by_two, way * turn_two, need, best - known)
+                if part < 0:
                     continue
                 known += part
-                part = worth(table, state, at + by_one + by_two, way * turn_one * turn_two, need)
-                if part < 0 or known + part >= best:
+                part = worth(table, state, at + by_one + by_two, way * turn_one * turn_two, need, best - known)
+                if part < 0:
                     continue
                 best = known + part
                 level[5, 0], level[5, 1], level[5, 2] = option[one], option[two], option[three]

@@ -92,6 +92,41 @@ def sum_proves(table: GeneralTable, state: State, requirement: int) -> bool:
 
 
 @bare
+def other_fits(table: GeneralTable, state: State, requirement: int, times: int, other: int, back: int) -> bool:
+    """Whether the cells of `other` have room in `times` the certificate at hand and `back` times that one.
+
+    If not, the sum does not prove the requirement either: most sums need not be formed.
+    """
+    own, lead = table.own[requirement], times * state.moved[table.own[requirement]]
+    for e in range(state.begin[other], state.begin[other + 1]):
+        if state.cell[e] == own:
+            lead += back * state.amount[e]
+    if lead == 0 or abs(lead) >= WIDEST:
+        return False
+    way = 1 if (lead > 0) == (table.direction[requirement] > 0) else -1
+    for e in range(state.begin[other], state.begin[other + 1]):
+        place = whole(state.cell[e])
+        by = way * (times * state.moved[place] + back * state.amount[e])
+        if by != 0 and not scaled_fits(table, place, by, abs(lead), table.need[requirement]):
+            return False
+    return True
+
+
+@bare
+def summed(
+    table: GeneralTable, state: State, requirement: int, certificate: int, times: int, other: int, back: int
+) -> bool:
+    """`times` a certificate and `back` times another as the sum at hand; False, and no sum, where it proves nothing."""
+    forget_sum(state)
+    if lay(state, certificate, times) and lay(state, other, back):
+        divided(state)
+        if sum_proves(table, state, requirement):
+            return True
+    forget_sum(state)
+    return False
+
+
+@bare
 def combined(table: GeneralTable, state: State, certificate: int, requirement: int) -> bool:
     """A certificate and another one against its only published cell, as the sum at hand; False: none fits."""
     if certificate < 0:
@@ -101,20 +136,20 @@ def combined(table: GeneralTable, state: State, certificate: int, requirement: i
         return False
     place, by = whole(state.cell[entry]), state.amount[entry]
     size = state.begin[certificate + 1] - state.begin[certificate]
+    state.note[TOUCHED] = 0
+    small = lay(state, certificate, whole(1))
     e = state.head[place]
     for _ in range(MOST_COMBINED):
-        if e < 0:
-            return False
+        if e < 0 or not small:
+            break
         other = whole(state.owner[e])
         long = size + state.begin[other + 1] - state.begin[other] > LONGEST
         if other != certificate and not long and only_published(state, other) == e:
-            against = state.amount[e]
-            times, back = abs(against), -by if against > 0 else by
-            state.note[TOUCHED] = 0
-            if times < WIDEST and abs(by) < WIDEST and lay(state, certificate, times) and lay(state, other, back):
-                divided(state)
-                if sum_proves(table, state, requirement):
+            times, back = abs(state.amount[e]), -by if state.amount[e] > 0 else by
+            if times < WIDEST and other_fits(table, state, requirement, times, other, back):
+                if summed(table, state, requirement, certificate, times, other, back):
                     return True
-            forget_sum(state)
+                lay(state, certificate, whole(1))
         e = state.next[e]
+    forget_sum(state)
     return False

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from ..layout import Bits
 from .arcs import build, find
-from .augment import empty_flow, finer, lacking, send
+from .augment import empty_flow, lacking, send
 from .compile import Truth, bare, whole
 from .records import Flood, Needs, Net, Scratch, Search, TableRecord
-from .spread import begin, has_reached, open_arcs, spread, start_at, wait
+from .spread import begin, open_arcs, spread, start_at, wait
+from .supports import ask_first, begin_order, holds_one, keep_support, shift_for
+
+NOT_LOOKED_UP, HELD, OPEN = 0, 1, 2
 
 
 @bare
 def covered(needs: Needs, net: Net, search: Search, t: int) -> Truth:
-    """Whether requirement t, which no single path covers, is covered by several; the flow stays in `room`."""
+    """Whether requirement t is covered, by one path or several; the flow stays in `room`."""
     empty_flow(net, find(net, needs.cell[t]))
     source, sink, need = whole(needs.source[t]), whole(needs.sink[t]), needs.need[t]
     if lacking(net, search, source, sink, need) > 0:
         return False
-    return send(net, search, source, sink, need, finer(need)) == 0
+    return send(net, search, source, sink, need, need) == 0
 
 
 @bare
@@ -43,15 +46,39 @@ def spread_all(needs: Needs, net: Net, flood: Flood) -> bool:
 
 
 @bare
+def begin_judging(scratch: Scratch) -> None:
+    """Nothing is known of the next pattern."""
+    for t in range(scratch.witnesses.state.shape[0]):
+        scratch.witnesses.state[t] = NOT_LOOKED_UP
+
+
+@bare
+def look_up(scratch: Scratch, rows: Bits, shift: int, t: int) -> None:
+    """Say in `state` whether the pattern `rows` holds a known support of requirement t."""
+    scratch.witnesses.state[t] = HELD if holds_one(scratch.supports, rows, shift, t) else OPEN
+
+
+@bare
 def is_safe(table: TableRecord, needs: Needs, scratch: Scratch, rows: Bits) -> bool:
-    """Whether the pattern `rows` covers every requirement: one flood for all, flows for what is left."""
-    net, flood = scratch.net, scratch.flood
+    """Whether the pattern `rows` covers every requirement: flows for those of which it holds no known support.
+
+    Supports that nobody has looked up are looked up here, one requirement after the other: a device does it beforehand.
+    """
+    net, supports, state = scratch.net, scratch.supports, scratch.witnesses.state
     build(table, net, rows)
-    if not spread_all(needs, net, flood):
-        return False
-    for t in range(needs.cell.shape[0] - 1, -1, -1):
-        if needs.need[t] <= 0:
-            break
-        if not has_reached(flood, whole(needs.sink[t]), t) and not covered(needs, net, scratch.search, t):
+    for t in range(needs.cell.shape[0]):
+        if needs.need[t] > 0 and not asked(needs, net, t):
             return False
+    begin_order(supports)
+    shift = shift_for(table.columns)
+    for x in range(needs.cell.shape[0]):
+        t = whole(supports.order[x])
+        if state[t] == NOT_LOOKED_UP:
+            look_up(scratch, rows, shift, t)
+        if needs.need[t] <= 0 or state[t] == HELD:
+            continue
+        if not covered(needs, net, scratch.search, t):
+            ask_first(supports, whole(x))
+            return False
+        keep_support(table, net, supports, shift, t)
     return True

@@ -190,6 +190,18 @@ class Witnesses(NamedTuple):
     leaning: Bits
 
 
+class Supports(NamedTuple):
+    """Cells over which requirements were covered in earlier patterns, and in which order requirements are asked.
+
+    `place` int32[T, supports, 1 + cells]: how many cells (0: no support), then each as `row << shift | column`; the
+    next support of requirement t replaces number `turn[t]`.  `order` is a permutation, or all 0 at the very beginning.
+    """
+
+    place: Int32
+    turn: Int32
+    order: Int32
+
+
 class Scratch(NamedTuple):
     """All that one worker writes to."""
 
@@ -201,6 +213,7 @@ class Scratch(NamedTuple):
     inherited: Inherited
     lists: Lists
     witnesses: Witnesses
+    supports: Supports
 
 
 class Child(NamedTuple):

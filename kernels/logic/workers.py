@@ -17,7 +17,7 @@ from .compile import Integer, device, inner, whole
 from .decode import decode_child
 from .destroy import destroy_pattern
 from .exchange import Chosen, Joins, Labels, apart, digest, exchange
-from .judge import is_safe
+from .judge import is_safe, look_up
 from .records import (
     Bytes,
     Child,
@@ -30,10 +30,12 @@ from .records import (
     Prices,
     Scratch,
     Search,
+    Supports,
     TableRecord,
     Wing,
     Witnesses,
 )
+from .supports import shift_for
 
 NODES_32, NODES_64, HALVES_32, HALVES_64, CELLS_32, CELLS_64, PAIRS = 15, 7, 4, 2, 3, 2, 8
 """How many vectors of each kind a worker has, see `Room`."""
@@ -45,7 +47,8 @@ class Room(NamedTuple):
     """Scratch of all workers: vectors over nodes, half-arcs and cells, pairs of numbers; the rest by its own shape.
 
     `nodes_32` int32[W, 15, V], `nodes_64` int64[W, 7, V], `halves_32` int32[W, 4, 2 n], `halves_64` int64[W, 2, 2 n],
-    `cells_32` int32[W, 3, max(n, T)], `cells_64` int64[W, 2, max(n, T)], `pairs` int64[W, 8, 2].
+    `cells_32` int32[W, 3, max(n, T)], `cells_64` int64[W, 2, max(n, T)], `pairs` int64[W, 8, 2]; `support` and `asking`
+    int32[W, 2, T] are `Supports`, which outlast a launch.
     """
 
     nodes_32: Int32
@@ -64,6 +67,8 @@ class Room(NamedTuple):
     length: Int32
     arc: Int32
     amount: Int64
+    support: Int32
+    asking: Int32
 
 
 class Tables(NamedTuple):
@@ -106,6 +111,7 @@ def scratch_of_worker(room: Room, k: int) -> Scratch:
         Inherited(narrow[14], halves[2], halves[3], cells_long[0]),
         Lists(cells[2], cells_long[1]),
         Witnesses(room.state[k], room.kept[k], room.length[k], room.arc[k], room.amount[k], room.leaning[k]),
+        Supports(room.support[k], room.asking[k, 0], room.asking[k, 1]),
     )
 
 
@@ -127,8 +133,14 @@ def clean_at(tables: Tables, room: Room, bits: Bits, seeds: Words, k: int, p: in
 
 
 @device
+def look_up_at(tables: Tables, room: Room, bits: Bits, k: int, p: int, t: int) -> None:
+    """Look up whether pattern p holds a support of requirement t; a thread of worker k does it."""
+    look_up(scratch_of_worker(room, k), bits[p], shift_for(tables.table.columns), t)
+
+
+@device
 def judge_at(tables: Tables, room: Room, bits: Bits, safe: Bytes, k: int, p: int) -> None:
-    """Say whether pattern p covers everything; worker k does it."""
+    """Say whether pattern p covers everything, once its supports are looked up; worker k does it."""
     safe[p] = 1 if is_safe(tables.table, tables.needs, scratch_of_worker(room, k), bits[p]) else 0
 
 

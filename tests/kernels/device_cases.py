@@ -6,7 +6,7 @@ The same checks run in numba's simulator, on emitted PTX and, where there is one
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from gpuga.kernels.layout import Patterns, pack, plane_lines, unpack
 from gpuga.kernels.two_way import TwoWayCpu
 from gpuga.kernels.two_way_cuda import TwoWayCuda
 
-from .instances import PlaneCase
-from .planes import seeds, styles, tight_plane, wide_plane
+from .instances import Bools, PlaneCase
+from .oracle import covered
+from .planes import learning_plane, seeds, styles, tight_plane, wide_plane
 
 REQUIREMENTS = (1, 63, 64, 65, 130, 400)
 
@@ -36,6 +37,9 @@ class Pair:
     @property
     def count(self) -> int:
         return self.patterns.count
+
+    def forced(self) -> Bools:
+        return unpack(Patterns(self.host.table.forced[None], self.patterns.columns))
 
     def shuffled(self) -> Patterns:
         return self.patterns.take(self.rng.permutation(self.count))
@@ -118,6 +122,31 @@ def check_safe(pair: Pair) -> None:
     same(pair.device.safe(judged), pair.host.safe(judged))
 
 
+def check_learning(pair: Pair) -> None:
+    """What one worker learns from one pattern after the other changes no verdict of the patterns that follow."""
+    assert pair.device.device is not None
+    case = learning_plane(pair.rng)
+    taught = pair_of(pair.device.device, case, pair.rng, len(case.patterns))
+    given = [taught.patterns.take(np.array([p])) for p in range(taught.count)]
+    verdicts = np.concatenate([taught.device.safe(one) for one in given])
+    same(verdicts, covered(case.patterns, case.plane, case.requirements).all(axis=1))
+    assert 0 < verdicts.sum() < len(verdicts)
+
+
+def check_safe_of_relatives(pair: Pair) -> None:
+    """A pattern that is safe, judged until all its supports are known, then others that lack a few of its cells."""
+    assert pair.device.device is not None
+    case = wide_plane(pair.rng, 70, 1)
+    met = covered(case.patterns, case.plane, case.requirements)[0]
+    case = replace(case, requirements=case.requirements.take(met))
+    taught = pair_of(pair.device.device, case, pair.rng, 1)
+    assert [taught.device.safe(taught.patterns).all() for _ in range(2)] == [True, True]
+    for _ in range(8):
+        thinned = case.patterns & (pair.rng.random(case.patterns.shape) < 0.9) | case.primary
+        found = taught.device.safe(pack(thinned, case.columns))
+        same(found, covered(thinned, case.plane, case.requirements).all(axis=1))
+
+
 def check_destroy(pair: Pair) -> None:
     given = (pair.patterns, seeds(pair.rng, pair.count), pair.rng.integers(0, 7, pair.count).astype(np.int32))
     same_bits(pair.device.destroy(*given), pair.host.destroy(*given))
@@ -150,7 +179,7 @@ def check_patterns(pair: Pair) -> None:
     held = pair.device.pack(flags)
     places, neighbours = np.array([3, 1, 1, 0]) % pair.count, np.array([1, 2]) % pair.count
     taken, none = held.take(places), held.take(np.zeros(0, np.int64))
-    forced = unpack(Patterns(pair.host.table.forced[None], pair.patterns.columns))
+    forced = pair.forced()
     same(taken.unpacked(), (flags | forced)[places])
     same(held.take(neighbours).joined([none, taken]).unpacked(), (flags | forced)[[*neighbours, *places]])
     same(pair.device.nothing(3).unpacked(), np.repeat(forced, 3, axis=0))

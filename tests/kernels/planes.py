@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from gpuga.kernels import INFINITE, Capacities, Requirements
 from gpuga.kernels.layout import FlowRequirements, plane_lines
+from gpuga.kernels.logic.supports import LONGEST_SUPPORT, SUPPORTS
 from gpuga.kernels.two_way import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 
 from .instances import PlaneCase, random_plane
@@ -80,3 +81,37 @@ def tight_plane(rng: np.random.Generator, over: int) -> PlaneCase:
     weights = rng.integers(1, 9, rows * columns)
     lines, pairs = plane_lines(rows, columns), np.zeros((0, 2), np.int32)
     return PlaneCase(capacity[0], capacity[1], plane, lines, requirements, patterns, weights, primary, pairs)
+
+
+def learning_plane(rng: np.random.Generator, narrow: int = LONGEST_SUPPORT // 2 + 1) -> PlaneCase:
+    """One requirement and patterns that teach something wrong to whoever keeps supports carelessly.
+
+    First one path after the other, each over a column of its own and more of them than supports are kept; then so many
+    narrow paths at once, by default too many cells for a support; then patterns that lack something of those before.
+    """
+    paths = SUPPORTS + 4
+    columns, need = 1 + paths + narrow, narrow
+    capacity = np.zeros((2, 3, columns), np.int64)
+    capacity[:, :2, 1 : 1 + paths] = capacity[:, [0, 1, 2], 0] = need
+    capacity[:, [[0], [2]], 1 + paths :] = 1
+    pattern = np.zeros((3, columns), np.bool_)
+    pattern[0, 0] = True
+    wide, long, patterns = pattern.copy(), pattern.copy(), []
+    wide[1, 0] = long[2, 0] = True
+    long[[[0], [2]], 1 + paths :] = True
+    for j in range(1, 1 + paths):
+        patterns.append(wide.copy())
+        patterns[-1][:2, j] = True
+    patterns.append(long)
+    for given in patterns[-6:]:
+        for cell in rng.choice(np.flatnonzero(given.ravel()[1:]) + 1, 3):
+            patterns.append(given.copy())
+            patterns[-1].flat[cell] = False
+    patterns.extend([pattern | (np.arange(3)[:, None] == i) for i in range(3)])
+    place = np.concatenate([[0], rng.permutation(columns - 1) + 1])  # the columns in no order
+    up, down = capacity[:, :, place]
+    many = np.stack(patterns)[:, :, place].reshape(len(patterns), -1)
+    requirements = Requirements.of([0], [int(rng.choice([1, -1]))], [need])
+    weights, primary = rng.integers(1, 9, up.size), np.arange(up.size) == 0
+    lines, pairs = plane_lines(3, columns), np.zeros((0, 2), np.int32)
+    return PlaneCase(up, down, Capacities(up, down), lines, requirements, many, weights, primary, pairs)

@@ -110,8 +110,29 @@ BUGS = [
     Bug("decoded flow that cannot be taken back", "logic/augment.py", "        net.room[h ^ 1] += amount\n", "",
         "decode", "tight_decode"),
     Bug(
-        "a cell protects itself", "logic/spread.py", "            flood.opened[2 * e, t >> 6] &= ~single\n", "",
+        "a cell protects itself", "logic/augment.py", "    net.room[2 * own] = 0\n    net.room[2 * own + 1] = 0\n", "",
         "judge", "safe",
+    ),
+    Bug(
+        "a cell that is cleaned up protects itself", "logic/spread.py",
+        "            flood.opened[2 * e, t >> 6] &= ~single\n", "", "clean", "clean",
+    ),
+    Bug(
+        "missing barrier between looking supports up and asking for the rest", "cuda_kernels.py",
+        "            t += cuda.blockDim.x\n        cuda.syncthreads()\n", "            t += cuda.blockDim.x\n",
+        "judge", "safe_of_relatives",
+    ),
+    Bug(
+        "a support that is half overwritten", "logic/supports.py", "    supports.place[t, k, 0] = 0\n", "", "judge",
+        "learning",
+    ),
+    Bug(
+        "the last cell of a support is not looked at", "logic/supports.py", "if length > 0 and x > length:",
+        "if length > 0 and x >= length:", "judge", "learning",
+    ),
+    Bug(
+        "supports of another requirement", "logic/judge.py", "holds_one(scratch.supports, rows, shift, t)",
+        "holds_one(scratch.supports, rows, shift, t ^ 1)", "judge", "safe_of_relatives",
     ),
     Bug(
         "two vectors in one place", "logic/workers.py", "Lists(cells[2], cells_long[1])",
