@@ -8,6 +8,7 @@ from numba import njit
 
 from gpuga.kernels import Capacities, Requirements
 from gpuga.kernels.layout import pack
+from gpuga.kernels.logic.judge import HELD, OPEN
 from gpuga.kernels.logic.records import Supports
 from gpuga.kernels.logic.supports import LONGEST_SUPPORT, SUPPORTS, shift_for
 from gpuga.kernels.two_way import TwoWayCpu
@@ -99,6 +100,9 @@ def test_a_requirement_that_failed_is_asked_first_of_the_next_pattern() -> None:
     lonely[1:4] = False  # nothing else in the row of the first
     verdicts = judged(work, np.stack([everything, lonely, everything]), 4)
     assert verdicts.tolist() == [True, False, True]
+    scratch = work.free.get()
+    work.free.put(scratch)
+    assert set(scratch.witnesses.state) <= {HELD, OPEN}, "the last pattern is safe: all of it was looked up"
     assert supports_of(work).order.tolist() == [0, 2, 1]
 
 
