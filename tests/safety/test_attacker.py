@@ -444,11 +444,11 @@ class Foretold(Attacker):
 
     def __init__(self, *rounds: Status | tuple[int | None, int | Fraction | None] | tuple[int, None, bool]) -> None:
         super().__init__(one_line([1, 1], [50, 50]), np.ones(2, bool))
-        self.rounds, self.magnified, self.allowed = list(rounds), 0, []
+        self.rounds, self.magnified, self.seconds = list(rounds), 0, []
 
     def _solve(self, seconds: float) -> Answer:
         self.solves += 1
-        self.allowed.append(seconds)
+        self.seconds.append(seconds)
         status = self.rounds[0] if isinstance(self.rounds[0], Status) else Status.OPTIMAL
         return Answer(status, 0.0, np.zeros(2), np.zeros(0))
 
@@ -511,7 +511,7 @@ def test_a_program_is_magnified_a_few_times_and_not_after_the_time_is_up() -> No
     attacker = Foretold(*[(3, 7)] * 20)
     assert attacker.settled(seconds=9.0) == (3, 7, False)
     assert attacker.solves == ROUNDS
-    assert all(0 < seconds <= 9.0 for seconds in attacker.allowed)
+    assert all(0 < seconds <= 9.0 for seconds in attacker.seconds)
     late = Foretold(*[(3, 7)] * 20)
     late.expired = lambda: True
     assert late.settled() == (3, 7, False)
