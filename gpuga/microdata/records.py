@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from errno import EIO
 from pathlib import Path
 from types import TracebackType
@@ -100,13 +101,19 @@ class Records:
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Run a statement; what DuckDB refuses becomes one sentence without any value."""
         try:
-            return self.connection.execute(sql, list(parameters))
+            return self._interruptible(lambda: self.connection.execute(sql, list(parameters)))
         except self._failures as error:
             raise self._refused(error) from None
-        except RuntimeError as error:
-            if "interrupted" in str(error):  # DuckDB swallows the Ctrl-C that ends a statement
-                raise KeyboardInterrupt from None
-            raise
+
+    def _interruptible(self, work: Callable[[], Any]) -> Any:
+        """Do it in another thread: DuckDB itself would heed Ctrl-C only after a part of its work, which can be long."""
+        with ThreadPoolExecutor(1) as thread:
+            answer = thread.submit(work)
+            try:
+                return answer.result()
+            except KeyboardInterrupt:
+                self.connection.interrupt()
+                raise
 
     def copy(self, table: str, target: Path, *, like: Path) -> None:
         """Write a table into a file that is there, of the kind that the name `like` says."""
