@@ -204,7 +204,7 @@ class Search(Best):
 
     @property
     def _gap(self) -> float:
-        return 1.0 - self.lower / max(1, self.cost)
+        return (self.cost - self.lower) / max(1, self.cost)
 
     def _columns(self) -> int:
         return int(useful_columns(self.master, self.cost).sum())

@@ -138,7 +138,7 @@ def check_safe_of_relatives(pair: Pair) -> None:
     assert pair.device.device is not None
     case = wide_plane(pair.rng, 70, 1)
     met = covered(case.patterns, case.plane, case.requirements)[0]
-    case = replace(case, requirements=case.requirements.take(met))
+    case = replace(case, requirements=case.requirements.subset(met))
     taught = pair_of(pair.device.device, case, pair.rng, 1)
     assert [taught.device.safe(taught.patterns).all() for _ in range(2)] == [True, True]
     for _ in range(8):
