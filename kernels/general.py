@@ -194,16 +194,41 @@ class GeneralCpu:
         Circuit k moves `cells[e]` by `amounts[e]`, up to a factor, for e in start[k]..start[k+1]. What changes an
         equation, moves a barred cell or proves nothing is left out.
         """
-        table, lines = self.table, self.lines
         begin, cell, amount = owned(start, np.int64), owned(cells, np.int32), owned(amounts, np.int64)
+        requirement, circuit = self._proven(begin, cell, amount)
+        keep = np.bincount(circuit, minlength=len(begin) - 1) > 0
+        self._extend(begin, cell, amount, keep, (requirement, circuit))
+        return int(keep.sum())
+
+    def genes_of(self, start: ArrayLike, cells: ArrayLike, amounts: ArrayLike) -> Genes:
+        """The certificates of one individual from circuits as `add_circuits` takes them, as many as there is room for.
+
+        Of the circuits that prove a requirement the shortest is taken.
+        """
+        begin, cell, amount = owned(start, np.int64), owned(cells, np.int32), owned(amounts, np.int64)
+        requirement, circuit = self._proven(begin, cell, amount)
+        length, genes = np.diff(begin), self.no_genes(1)
+        order = np.lexsort((circuit, length[circuit], requirement))
+        first = order[np.unique(requirement[order], return_index=True)[1]]
+        used = np.unique(circuit[first])
+        used = used[np.cumsum(length[used]) <= genes.cell.shape[1]]
+        number = np.full(len(begin), -1, np.int32)
+        number[used] = np.arange(len(used))
+        entry = np.flatnonzero(number[np.repeat(np.arange(len(length)), length)] >= 0)
+        genes.proof[0, requirement[first]] = number[circuit[first]]
+        genes.begin[0, 1 : len(used) + 1] = np.cumsum(length[used])
+        genes.cell[0, : len(entry)], genes.amount[0, : len(entry)] = cell[entry], amount[entry]
+        genes.certificates[0] = len(used)
+        return genes
+
+    def _proven(self, begin: Int64, cell: Int32, amount: Int64) -> tuple[Int32, Int32]:
+        """Pairs of a requirement and a circuit that proves it, of those that may be moved."""
+        table, lines = self.table, self.lines
         held = tested((lines.cell_start, lines.line, lines.line_coef), table.up, table.down, begin, cell, amount)
         of = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
         held[of[(table.kind[cell] == BARRED) | (np.abs(amount) >= LARGEST_PRICE)]] = False
         requirement, circuit = proven_by(table, begin, cell, amount)
-        keep = held & (np.bincount(circuit, minlength=len(held)) > 0)
-        pairs = keep[circuit]
-        self._extend(begin, cell, amount, keep, (requirement[pairs], circuit[pairs]))
-        return int(keep.sum())
+        return requirement[held[circuit]], circuit[held[circuit]]
 
     def _extend(self, start: Int64, cell: Int32, amount: Int64, keep: Bools, pairs: tuple[Int32, Int32]) -> None:
         table, before = self.table, len(self.table.pool_start) - 1

@@ -166,21 +166,26 @@ class Neighbourhood:
         return np.asarray(let_go | (reduced < limit))
 
     def around(self, pattern: Mask, share: float, random: np.random.Generator) -> Mask:
-        """A share of a pattern's cells, linked by common lines: grown from a random one."""
-        cells = np.flatnonzero(pattern)
-        lines = self.lines[cells]
-        chosen, touched = np.zeros(len(cells), bool), np.zeros(lines.shape[1])
-        wanted, next_one = max(1, round(share * len(cells))), int(random.integers(len(cells)))
-        for _ in range(wanted):
-            chosen[next_one] = True
-            touched[lines.indices[lines.indptr[next_one] : lines.indptr[next_one + 1]]] = 1.0
-            linked = (lines @ touched > 0) & ~chosen
-            if chosen.all():
-                break
-            next_one = int(random.choice(np.flatnonzero(linked if linked.any() else ~chosen)))
-        around = np.zeros(len(pattern), bool)
-        around[cells[chosen]] = True
-        return around
+        """A share of a pattern's cells, linked by common lines."""
+        return linked_part(self.lines, pattern, share, random)
+
+
+def linked_part(lines_of: csr_array, pattern: Mask, share: float, random: np.random.Generator) -> Mask:
+    """A share of a pattern's cells, linked by common lines (float64[n, lines]): grown from a random one."""
+    cells = np.flatnonzero(pattern)
+    lines = lines_of[cells]
+    chosen, touched = np.zeros(len(cells), bool), np.zeros(lines.shape[1])
+    wanted, next_one = max(1, round(share * len(cells))), int(random.integers(len(cells)))
+    for _ in range(wanted):
+        chosen[next_one] = True
+        touched[lines.indices[lines.indptr[next_one] : lines.indptr[next_one + 1]]] = 1.0
+        linked = (lines @ touched > 0) & ~chosen
+        if chosen.all():
+            break
+        next_one = int(random.choice(np.flatnonzero(linked if linked.any() else ~chosen)))
+    around = np.zeros(len(pattern), bool)
+    around[cells[chosen]] = True
+    return around
 
 
 def _lines_of_columns(master: Master) -> csr_array:

@@ -157,6 +157,13 @@ class GeneralKernels:
         witnesses = witnesses.subset(np.flatnonzero(np.diff(witnesses.start) <= LONGEST))
         return self.cpu.add_circuits(witnesses.start, self.place[witnesses.cell], witnesses.amount)
 
+    def proven(self, suppressed: Mask, witnesses: Witnesses) -> Certified:
+        """One pattern, bool[n], with what proves it elsewhere."""
+        if witnesses.amount.dtype == object or not len(witnesses):
+            return self.pack(suppressed[None])
+        genes = self.cpu.genes_of(witnesses.start, self.place[witnesses.cell], witnesses.amount)
+        return Certified((self._lay(suppressed) | self._forced)[None], genes, self.place)
+
     def proof(self, patterns: Certified) -> Witnesses:
         """The exact changes that prove the first of some patterns, over the cells of the table."""
         requirements, cell_at = self.cpu.requirements, np.full(len(self._forced), -1, np.int64)

@@ -11,7 +11,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -20,7 +19,6 @@ from numpy.typing import NDArray
 
 from gpuga.bounds.master import useful_columns
 from gpuga.bounds.search import BranchAndCut
-from gpuga.circuits.cover import Cover
 from gpuga.context import Context, Silent
 from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
@@ -28,10 +26,6 @@ from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Bound
 from gpuga.table.table import Mask
 from gpuga.table.witnesses import Witnesses
-
-DEARER, NEWS = 1.6, 0.97
-"""Patterns of evolution at most so many times as dear as the prover's are cleaned up by programs, if they cost at most
-this share of the latest one that was."""
 
 
 class SearchState(Protocol):
@@ -212,7 +206,6 @@ class Prover(Beside):
 
     _exact: BranchAndCut | None = None
     _shown: int | None = None
-    _cleaned: int | None = None
 
     def _steps(self) -> Iterator[None]:
         self.search = self._exact = BranchAndCut(self.problem, self._context)
@@ -223,31 +216,6 @@ class Prover(Beside):
         search = self._exact
         assert search is not None, "the first step makes it"
         news = News(steps, search, search.master.point(), useful_columns(search.master, search.cost) | search.best)
-        if isinstance(self.problem, GeneralProblem) and search.cost != self._shown:
-            self._shown, news.circuits = search.cost, self._circuits(self.problem, search.best)
+        if search.cost != self._shown:
+            self._shown, news.circuits = search.cost, search.proof
         return news
-
-    def _consider(self, offered: Mask) -> None:
-        """Take it over where it is cheaper; of a general table also what programs leave of it.
-
-        Certificates show less to be redundant than the attacker's programs do, so that one that is not much dearer may
-        become the cheapest; they are not asked about every small step.
-        """
-        search, problem = self._exact, self.problem
-        assert search is not None, "the first step makes it"
-        search.offer(offered)
-        if not isinstance(problem, GeneralProblem):
-            return
-        cost = problem.cost(offered)
-        new = self._cleaned is None or cost < NEWS * self._cleaned
-        if new and cost < DEARER * search.cost:
-            self._cleaned = cost
-            with suppress(OutOfTime):
-                search.offer(search.repair.given(offered, search.clock))
-
-    def _circuits(self, problem: GeneralProblem, pattern: Mask) -> Witnesses:
-        """What proves a pattern, for those who cannot find every circuit themselves; as far as it is found."""
-        cover = Cover(problem.table, problem.requirements, self._context, pattern)
-        with suppress(OutOfTime):
-            cover.inside(range(len(problem.requirements)))
-        return cover.proof()

@@ -30,6 +30,7 @@ from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_o
 from gpuga.evolution.front import Front, alternatives
 from gpuga.evolution.objectives import Objectives
 from gpuga.evolution.population import Population, PopulationMember, cells_apart, same_pattern
+from gpuga.evolution.programs import USUAL, Programs
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import Beside, News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
@@ -53,6 +54,9 @@ TIES = 1.02
 
 FIRST = 32
 """Individuals that are made before the first generation; the population grows from there at better prices."""
+
+QUICK = 4
+"""The same, where linear programs make what comes after them."""
 
 GENERATIONS_BETWEEN_PRICES = 4
 """Prices change at most so often."""
@@ -91,6 +95,7 @@ class Run:
         self.breeder = Breeder(
             self.kernels, context.stream(1), self._size(), frozenset(parameters.without), context.clock
         )
+        self.programs = self._programs()
         self.front = self._front()
         self.points: list[tuple[NDArray[np.float64], Mask]] = []
         self.price(np.zeros(len(self.weight)), problem.candidate.ravel())
@@ -117,6 +122,17 @@ class Run:
             warnings.warn(said, stacklevel=2)
         return min(wanted, most)
 
+    def _programs(self) -> Programs | None:
+        """Who makes children by linear programs: of general tables for which these do not take too long."""
+        problem, wanted = self.problem, self.parameters
+        if isinstance(problem, TwoWayProblem) or problem.weight.size > MOST_CELLS_TO_PROVE:
+            return None
+        if "programs" in wanted.without or wanted.objectives:  # programs know no other objective than the cost
+            return None
+        if "population" not in wanted.changed():
+            self.breeder.size = min(self.breeder.size, max(USUAL, 2 * wanted.alternatives))
+        return Programs(problem, self.breeder, self.context)
+
     def _front(self) -> Front | None:
         """The front of several objectives, where some are asked for."""
         names = self.parameters.objectives
@@ -128,7 +144,7 @@ class Run:
         """The operators by their DEAP names; each may be replaced."""
         toolbox, breeder = new_toolbox(), self.breeder
         for name in ("select", "mate", "mutate", "newcomers", "survive"):
-            toolbox.register(name, getattr(breeder, name))
+            toolbox.register(name, getattr(self.programs, name, getattr(breeder, name)))
         wanted, stream = self.parameters, breeder.stream
         if wanted.selection is not None:
             toolbox.register("select", find_selection(wanted.selection), stream=stream)
@@ -259,7 +275,7 @@ class Run:
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
         made, led = self.context.first, self._learn_from_start()
-        first = self.breeder.seeded(FIRST)
+        first = self._seeds()
         if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
             if self.prover is not None:
                 self.prover.await_news()
@@ -271,6 +287,13 @@ class Run:
         if given:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
         return first.take(first.distinct()) if len(first) else self._handed_over()
+
+    def _seeds(self) -> Population:
+        """Individuals from nothing; where programs lead, one of theirs beside the back end's best, which is quicker."""
+        if self.programs is None:
+            return self.breeder.seeded(FIRST)
+        quick = self.breeder.seeded(QUICK)
+        return self.programs.newcomers(1).joined(quick.take(quick.distinct()[:1]))
 
     def _learn_from_start(self) -> bool:
         """Take circuits inside the user's patterns into the pool: without them, a safe pattern could not be kept.
@@ -340,6 +363,8 @@ class Run:
         if self.front is not None:  # some children are led by what else counts
             prices += [prices_of(weight, np.zeros(len(weight))) for weight in self.front.objectives.prices()]
         self.breeder.price(prices, core)
+        if self.programs is not None:
+            self.programs.point = point
 
     def _watch(self, evolution: Evolution) -> None:
         self.reporter.tell(evolution, self.lower, self._diversity(evolution.population), children=self.breeder.children)

@@ -9,7 +9,6 @@ from gpuga.bounds.search import BranchAndCut
 from gpuga.context import Clock, Context
 from gpuga.evolution.prover import Offers, Prover
 from gpuga.problem.problem import problem_for
-from gpuga.safety.audit import audit
 from gpuga.table.generate import herrington, smith3d
 from gpuga.table.table import Table
 
@@ -62,23 +61,3 @@ def test_a_failure_reaches_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None
     prover = Prover(problem, Context(), paced=True)
     with pytest.raises(ZeroDivisionError):
         prover.exchange(problem.candidate.ravel(), 1)
-
-
-def test_programs_clean_up_what_evolution_offers_but_not_every_small_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, asked = problem_for(TABLES[1]), []
-    prover = Prover(problem, Context(), paced=True)
-    prover.exchange(problem.candidate, 1)
-    prover.stop()
-    search = prover.search
-    assert isinstance(search, BranchAndCut)
-    monkeypatch.setattr("gpuga.evolution.prover.DEARER", 1e9)
-    given = search.repair.given
-    monkeypatch.setattr(search.repair, "given", lambda pattern, clock: asked.append(1) or given(pattern, Clock()))
-    search.best, search.cost = problem.candidate, problem.cost(problem.candidate)
-    prover._consider(problem.candidate)
-    cleaned = search.cost
-    assert asked == [1]
-    assert cleaned < problem.cost(problem.candidate)
-    assert audit(TABLES[1], problem.pattern(search.best), intervals=False).safe
-    prover._consider(problem.candidate)
-    assert asked == [1]

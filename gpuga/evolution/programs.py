@@ -1,0 +1,98 @@
+"""Children of general tables that linear programs lead: dearer to make than those of the back end, and far cheaper.
+
+Every requirement gets the cheapest change of the whole table, one after the other in a random order, and a tableau
+publishes what is redundant. Children differ in what they begin with and in what is cheap for them: cells of two parents
+(crossover), one parent without a part that common lines link (destroy and repair), or nothing but the prices of the
+relaxation. Their circuits come along as certificates, so that the back end works on with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from gpuga.bounds.cut import Floats
+from gpuga.bounds.neighbourhood import linked_part
+from gpuga.bounds.repair.cover import completed, priced, whole_cells
+from gpuga.circuits.cover import Cover
+from gpuga.context import Context, Silent
+from gpuga.evolution.breeding import Breeder
+from gpuga.evolution.population import Population, PopulationMember, same_pattern
+from gpuga.problem.general import GeneralProblem
+from gpuga.table.table import Mask
+from gpuga.table.witnesses import Witnesses
+
+USUAL = 8
+"""The population size where the user names none: so few children are made that more would not be bred with."""
+
+INHERITED = 0.7
+"""The share of the price that is left off a cell of one parent; one of both is kept."""
+
+LET_GO, GUIDED = (0.1, 0.25, 0.5), 0.5
+"""Shares of a pattern that are let go, and which share of children follows the prices of the relaxation."""
+
+
+class Certifying(Protocol):
+    """Operations of a table in a back end whose patterns carry certificates."""
+
+    def proven(self, suppressed: Mask, witnesses: Witnesses) -> Any:
+        """One pattern, bool[n], with what proves it elsewhere."""
+
+
+class Programs:
+    """The operators of one general problem in place of a breeder's; `point` float64[n] is the relaxation's latest."""
+
+    def __init__(self, problem: GeneralProblem, breeder: Breeder, context: Context) -> None:
+        self.problem, self.breeder = problem, breeder
+        self.kernels = cast(Certifying, breeder.kernels)  # those of a general table do
+        self.context = replace(context, progress=Silent())
+        self.point: Floats = np.zeros(len(problem.table))
+        lines = problem.table.lines
+        ones = np.ones(len(lines.cell))
+        self.lines = csr_array((ones, (lines.cell, lines.line_of_entry)), shape=(len(problem.table), len(lines)))
+
+    def newcomers(self, count: int) -> Population:
+        """At most one individual from nothing: what a point suppresses wholly, completed at its prices."""
+        if not count:
+            return self.breeder.newcomers(0)
+        random = self._random()
+        point = self._point(random)
+        start = np.zeros_like(self.problem.forced) if point is None else whole_cells(self.problem.table, point)
+        return self._completed(start, point, random)
+
+    def mate(self, parents: Sequence[PopulationMember]) -> Population:
+        """A child of the first two that differ: what they share, completed with what is cheap as one of them has it."""
+        population = parents[0].population
+        other = [one for one in parents if not same_pattern(one, parents[0])]
+        if not other or "inherit" in self.breeder.without:
+            return population.take([])
+        first, second = population.unpacked([parents[0].place, other[0].place]) & ~self.problem.forced
+        return self._completed(first & second, np.where(first | second, INHERITED, 0.0), self._random())
+
+    def mutate(self, population: Population) -> Population:
+        """A child of one individual of which a part was let go, completed anew."""
+        parent = self.breeder.select(population, 1)[0].suppressed & ~self.problem.forced
+        if "destroy" in self.breeder.without or not parent.any():
+            return population.take([])
+        random = self._random()
+        let_go = linked_part(self.lines, parent, float(random.choice(LET_GO)), random)
+        return self._completed(parent & ~let_go, self._point(random), random)
+
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng(int(self.breeder.stream.seeds(1)[0]))
+
+    def _point(self, random: np.random.Generator) -> Floats | None:
+        """The latest point of the relaxation, or none, by chance or because there is none yet."""
+        return self.point if self.point.any() and random.random() < GUIDED else None
+
+    def _completed(self, start: Mask, point: Floats | None, random: np.random.Generator) -> Population:
+        """A pattern completed in a random order at a point's prices, as an individual with its certificates."""
+        table, requirements = self.problem.table, self.problem.requirements
+        cover = Cover(table, requirements, self.context, start)
+        prices = table if point is None else priced(table, point)
+        made = completed(cover, prices, random.permutation(len(requirements)))
+        return self.breeder.newcomers(1, self.kernels.proven(made.suppressed, made.proof()))
