@@ -50,7 +50,7 @@ def reaches(table: Table, suppressed: Mask, evidence: Evidence, context: Context
         rises, falls = extreme(plane, suppressed_grid(plane, suppressed), cells)
         pairs = zip(cells.tolist(), rises.tolist(), falls.tolist(), strict=True)
         return Reaches({cell: (_exactly(rise), _exactly(fall)) for cell, rise, fall in pairs})
-    search = _Search(table, suppressed, evidence, context)
+    search = ReachSearch(table, suppressed, evidence, context)
     search.together()
     search.one_by_one()
     by_cell = {cell: (search.reach(cell, 1), search.reach(cell, -1)) for cell in cells.tolist()}
@@ -71,7 +71,7 @@ def farthest(attacker: Attacker, evidence: Evidence, cell: int, direction: int, 
     return attacker.whole_reach(cell, direction, None, reach, clock.left())
 
 
-class _Search:
+class ReachSearch:
     """What is known of the reaches: limits that hold, whole amounts that exact changes attain, settled answers."""
 
     def __init__(self, table: Table, suppressed: Mask, evidence: Evidence, context: Context) -> None:
