@@ -20,7 +20,7 @@ from bench.options import parser_of
 from bench.sections import Section, figure, seconds
 from gpuga import write_table
 from gpuga.cli.job import work
-from gpuga.cli.run import Plan
+from gpuga.cli.run import JobPlan
 from gpuga.cluster.job_file import read_jobs
 from gpuga.cluster.job_run import Runs
 from gpuga.cluster.workers import OwnProcesses, Workers, find_workers
@@ -45,7 +45,7 @@ def measured(folder: Path, tables: int, count: int, cluster: str | None) -> dict
     for seed in range(tables):
         write_table(herrington(6, 6, 0.1, seed), folder / f"t{seed}.csv")
     (folder / "jobs.toml").write_text('[[job]]\ntables = "t*.csv"\n')
-    plan = Plan(file := read_jobs(folder / "jobs.toml"), file.jobs)
+    plan = JobPlan(file := read_jobs(folder / "jobs.toml"), file.jobs)
     tasks = [plan._task(job) for job in file.jobs]
     with _workers(cluster, count) as workers:
         first = [workers.submit(place, work, task.text) for place, task in enumerate(tasks[: workers.count])]

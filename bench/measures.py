@@ -11,7 +11,7 @@ from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import by_paths
 from gpuga.circuits.paths import plain
 from gpuga.context import Context
-from gpuga.evolution.orderings import Wanted, items_of
+from gpuga.evolution.orderings import OrderingVariant, items_of
 from gpuga.problem.two_way import two_way_problem
 from gpuga.table.table import Table
 
@@ -20,7 +20,9 @@ ALL_ROUNDS = 10_000
 
 def exposure(table: Table, context: Context) -> dict[str, Any]:
     """Primaries, candidates for initial exposure (K), and those that single lines show (Ku)."""
-    wanted = {name: items_of(table, Wanted(name, as_published=True), context.strict) for name in ("one-k", "ku")}
+    wanted = {
+        name: items_of(table, OrderingVariant(name, as_published=True), context.strict) for name in ("one-k", "ku")
+    }
     return {"primaries": len(table.sensitive), "K": len(wanted["one-k"]), "Ku": len(wanted["ku"])}
 
 

@@ -78,9 +78,9 @@ def measured(name: str, evaluate: bool) -> Figures:
 def rates(table: Any) -> Figures:
     """How many orderings of the primaries that unpicking exposes are evaluated in an hour."""
     from gpuga.context import Clock, Context
-    from gpuga.evolution.orderings import Wanted, evaluator_of
+    from gpuga.evolution.orderings import OrderingVariant, evaluator_of
 
-    evaluator = evaluator_of(table, Wanted("ku"), Context())
+    evaluator = evaluator_of(table, OrderingVariant("ku"), Context())
     random = np.random.default_rng(1)
     count, clock, cpu = 0, time.monotonic(), time.process_time()
     while time.monotonic() - clock < LONG_ENOUGH:

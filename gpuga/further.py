@@ -19,7 +19,7 @@ from gpuga.table.table import Mask, Table
 from gpuga.table.wishes import totals_of
 
 
-class Priced:
+class PatternCost:
     """What a pattern of a table costs, whatever else is known of it."""
 
     table: Table
@@ -42,7 +42,7 @@ class Priced:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Alternative(Priced):
+class Alternative(PatternCost):
     """A safe pattern (bool[n]) with its audit, seen beside the `best` one."""
 
     table: Table

@@ -16,7 +16,7 @@ from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
 from gpuga.files.frames import in_memory, pattern_frame
 from gpuga.files.public import Wanted, public_content
-from gpuga.further import Alternative, Priced
+from gpuga.further import Alternative, PatternCost
 from gpuga.protection import Bound, Found, relative_gap
 from gpuga.report.data import Judged
 from gpuga.report.losses import losses_of
@@ -31,7 +31,7 @@ from gpuga.table.wishes import Kept
 
 
 @dataclass(frozen=True, repr=False)
-class Protection(Priced):
+class Protection(PatternCost):
     """A pattern with its proof of safety, its cost and, where one can be had, its gap.
 
     `table` is what was protected, `suppressed` (bool[n]) the pattern, primaries included, `audit` the exact verdict on

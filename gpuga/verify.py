@@ -59,7 +59,7 @@ class Refused(Exception):
 
 
 @dataclass
-class Reading:
+class ReadAs:
     """How a table is read: as protect was told."""
 
     levels: str | None = None
@@ -72,7 +72,7 @@ class Reading:
 
 
 @dataclass
-class Table:
+class PlainTable:
     """Cells (statuses, figures by name; bounds None: no limit) and equations; `unit` is one of the last decimal."""
 
     names: list[str]
@@ -214,14 +214,14 @@ def hierarchy(path: str, total: str) -> dict[str, str | None]:
 # ------------------------------------------------------------------------------------------------ tables
 
 
-def read_table(path: str, reading: Reading) -> Table:
+def read_table(path: str, reading: ReadAs) -> PlainTable:
     """The table in a .jj or a long .csv file."""
     if path.lower().endswith(".parquet"):
         raise Unreadable(f"{plain(path)}: this checker reads text tables only; gpuga verify reads Parquet as well")
     return jj_table(path, reading) if path.lower().endswith(".jj") else long_table(sheet(path), reading)
 
 
-def jj_table(path: str, reading: Reading) -> Table:
+def jj_table(path: str, reading: ReadAs) -> PlainTable:
     """Cells `index value weight status lb ub lower upper sliding`, equations `rhs n : index (sign) ...`."""
     text = read_text(path).splitlines()
     try:
@@ -251,10 +251,10 @@ def jj_table(path: str, reading: Reading) -> Table:
     weight = weight if reading.weights is None else weigh(reading.weights, value)
     by_name = dict(zip(LEVELS, level, strict=True))
     lines = list(zip(pairs, rhs, strict=True))
-    return sound(Table(["index"], [(c,) for c in place], status, value, lb, ub, by_name, weight, lines, unit))
+    return sound(PlainTable(["index"], [(c,) for c in place], status, value, lb, ub, by_name, weight, lines, unit))
 
 
-def long_table(columns: Columns, reading: Reading) -> Table:
+def long_table(columns: Columns, reading: ReadAs) -> PlainTable:
     """A table from columns: one row per cell, then one per group (those with `members`)."""
     rows = len(columns.get("value", ()))
     count = next((row for row, text in enumerate(columns.get("members", ())) if text), rows)
@@ -297,13 +297,13 @@ def long_table(columns: Columns, reading: Reading) -> Table:
         weight = weigh(reading.weights or "value", value)
     status = ["z" if s == "s" and v == 0 else s for s, v in zip(status, value, strict=True)]
     level = {n: [figure[n][c] if c < count and s == "u" else ZERO for c, s in enumerate(status)] for n in LEVELS}
-    table = Table(names, places, status, value, lb, ub + [None] * len(added), level, weight, lines, unit)
+    table = PlainTable(names, places, status, value, lb, ub + [None] * len(added), level, weight, lines, unit)
     for row in range(count, rows):
         add_group(table, columns["members"][row].split(), count, {n: figure[n][row] for n in ("value", *LEVELS)})
     return sound(table)
 
 
-def dimension_names(columns: Columns, reading: Reading) -> list[str]:
+def dimension_names(columns: Columns, reading: ReadAs) -> list[str]:
     """The columns that are neither reserved, nor ignored, nor a numbering of the rows."""
     names = [c for c in columns if c not in RESERVED and c not in reading.ignore]
     if near := [c for c in names if c.lower() in RESERVED and c not in reading.dimensions]:
@@ -391,7 +391,7 @@ def statuses(columns: Columns, count: int) -> list[str]:
     return [LETTERS[name][word] for word in words]
 
 
-def add_group(table: Table, members: list[str], count: int, figure: Mapping[str, Fraction]) -> None:
+def add_group(table: PlainTable, members: list[str], count: int, figure: Mapping[str, Fraction]) -> None:
     """A group is one more sensitive cell, never published: the sum of some cells, with levels of its own."""
     cells = [int(m) for m in members if m.isascii() and m.isdigit() and int(m) < count]
     if len({*cells}) < max(len(members), 2) or sum(table.value[c] for c in cells) != figure["value"]:
@@ -406,7 +406,7 @@ def add_group(table: Table, members: list[str], count: int, figure: Mapping[str,
         column.append(figure[name])
 
 
-def sound(table: Table) -> Table:
+def sound(table: PlainTable) -> PlainTable:
     """The table, once statuses are known, values lie in their bounds and equations add up."""
     if not {*table.status} <= {*"suzm"} or min(min(column) for column in table.level.values()) < 0:
         raise Unreadable("a status is not s, u, z or m, or a level is negative")
@@ -425,7 +425,7 @@ def in_order(line: Line) -> tuple[Entries, Fraction]:
     return sorted(line[0]), line[1]
 
 
-def read_pattern(columns: Columns, table: Table) -> list[bool]:
+def read_pattern(columns: Columns, table: PlainTable) -> list[bool]:
     """Which cells are suppressed: rows matched by their codes, else by an index; cells not named are published."""
     words = [word.lower() for word in columns.get("suppression", ["?"])]
     numbered = next((n for n in ("index", "cell", "cell_number", "position") if n in columns), None)
@@ -489,7 +489,7 @@ def integers(given: object) -> list[int]:
 class AllowedMoves:
     """The changes that witnesses may make: the equations of each cell, and how far suppressed cells may move."""
 
-    def __init__(self, table: Table, suppressed: list[bool]) -> None:
+    def __init__(self, table: PlainTable, suppressed: list[bool]) -> None:
         self.table, self.suppressed = table, suppressed
         self.lines: list[list[tuple[int, int]]] = [[] for _ in table.value]
         for line, (entries, _) in enumerate(table.lines):
@@ -543,7 +543,7 @@ def reaches(allowed: AllowedMoves, records: list[object], whole: bool) -> dict[t
     return shown
 
 
-def lacking(table: Table, head: Mapping[str, object], cell: int, up: Fraction, down: Fraction) -> str | None:
+def lacking(table: PlainTable, head: Mapping[str, object], cell: int, up: Fraction, down: Fraction) -> str | None:
     """What is not shown of a suppressed cell that can move so far up and down; None where all is."""
     if table.status[cell] != "u":
         return None if up + down > 0 else "movement"
@@ -568,7 +568,7 @@ class Cuts:
     a secondary that cannot move protects nothing, so that some cheapest safe pattern has none: `alone`.
     """
 
-    def __init__(self, table: Table, strict: bool, whole: bool) -> None:
+    def __init__(self, table: PlainTable, strict: bool, whole: bool) -> None:
         self.table, self.strict = table, strict
         self.units = {"level": table.unit} | ({"whole level": Fraction(1)} if whole else {})
         self.free = {
@@ -691,7 +691,7 @@ def half(cuts: list[tuple[Row, int]], lowered: list[int]) -> tuple[Row, int]:
     return ({c: min(k, asked) for c, k in made.items()} if all(k > 0 for k in made.values()) else made), asked
 
 
-def lower_bound(table: Table, cuts: Cuts, lines: list[object], last: object) -> Fraction:
+def lower_bound(table: PlainTable, cuts: Cuts, lines: list[object], last: object) -> Fraction:
     """What no safe pattern can undercut, by cuts `[multiplier, cut, check figure, right-hand side]`.
 
     `last` is `[denominator, sum of multipliers, cells, caps, total]`. Multipliers, and caps as those of `-x >= -1`, are
@@ -733,7 +733,7 @@ def shown_number(exact: Fraction) -> str:
     return str(Decimal(exact.numerator) / Decimal(exact.denominator))
 
 
-def bound_proven(table: Table, head: Mapping[str, object], records: list[object]) -> str:
+def bound_proven(table: PlainTable, head: Mapping[str, object], records: list[object]) -> str:
     """The bound in words, once the records of its cuts, and the sum of them at the end, prove what the head states."""
     try:
         cuts = Cuts(table, bool(head["strict"]), bool(head["whole"]))
@@ -745,7 +745,7 @@ def bound_proven(table: Table, head: Mapping[str, object], records: list[object]
     return f"lower bound {shown_number(bound)} proven"
 
 
-def check(table: Table, suppressed: list[bool], head: Mapping[str, object], records: list[object]) -> list[str]:
+def check(table: PlainTable, suppressed: list[bool], head: Mapping[str, object], records: list[object]) -> list[str]:
     """The verdict in sentences, once everything holds; else `Refused` says what does not."""
     for cell, hidden in enumerate(suppressed):
         if hidden and table.status[cell] == "z":
@@ -827,7 +827,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         trees = files_by_dimension(given.hierarchy)
         total, totals = codes_of_totals(given.total)
-        reading = Reading(given.levels, given.weights, total, trees, given.ignore, given.dimension, totals)
+        reading = ReadAs(given.levels, given.weights, total, trees, given.ignore, given.dimension, totals)
         table = read_table(given.table, reading)
         suppressed = read_pattern(sheet(given.pattern), table)
         head, records = read_proof(given.proof)

@@ -3,11 +3,11 @@
 from .backend import Backend, available_backends, get_backend
 from .layout import (
     INFINITE,
+    AxisGrid,
     Capacities,
+    EquationLines,
     Equations,
     Frequencies,
-    Grid,
-    Lines,
     Patterns,
     Pool,
     Requirements,
@@ -19,12 +19,12 @@ from .random import Stream
 
 __all__ = [
     "INFINITE",
+    "AxisGrid",
     "Backend",
     "Capacities",
+    "EquationLines",
     "Equations",
     "Frequencies",
-    "Grid",
-    "Lines",
     "Patterns",
     "Pool",
     "Requirements",

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from .layout import (
+    AxisGrid,
     Bools,
+    EquationLines,
     Equations,
     Floats,
     Frequencies,
-    Grid,
     Int32,
     Int64,
-    Lines,
     Patterns,
     Pool,
     Requirements,
@@ -56,7 +56,7 @@ class Backend(Protocol):
     def box_costs(
         self,
         pattern: Bools,
-        grid: Grid,
+        grid: AxisGrid,
         up: Int64,
         down: Int64,
         requirements: Requirements,
@@ -70,7 +70,7 @@ class Backend(Protocol):
         ...
 
     def unpick(
-        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+        self, patterns: Population, lines: EquationLines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
         """Interval propagation: how far each cell may (fall, rise) at most, int64[P, n]; published
         cells 0.

@@ -13,16 +13,16 @@ from numba import get_num_threads, prange, set_num_threads
 from .backend import Population, Union
 from .host import in_histograms, resident
 from .layout import (
+    AxisGrid,
     Bits,
     Bools,
     BoxRoom,
+    EquationLines,
     Equations,
     Floats,
     Frequencies,
-    Grid,
     Int32,
     Int64,
-    Lines,
     Patterns,
     Pool,
     Requirements,
@@ -31,7 +31,7 @@ from .layout import (
     unpack,
 )
 from .logic.bits import cell_bit
-from .logic.boxes import Boxed, Bytes, Scratch, Signs, price_in_order
+from .logic.boxes import Boxed, BoxScratch, Bytes, Signs, price_in_order
 from .logic.circuits import used_word, word_cost
 from .logic.compile import parallel
 from .logic.first_order import kept_within
@@ -74,7 +74,7 @@ def _box_costs(
 ) -> None:
     axes = len(boxed.size)
     for p in prange(orders.shape[0]):
-        scratch = Scratch(
+        scratch = BoxScratch(
             np.empty(room.options, np.int64), np.empty(room.options, np.int32), np.empty(room.box, np.int32),
             np.empty(room.box, np.int8), np.empty((6, axes + 1), np.int64),
             np.empty((room.rows, boxed.size[axes - 1]), np.int64), np.empty(room.rows, np.int64),
@@ -197,7 +197,7 @@ class CpuBackend:
     def box_costs(
         self,
         pattern: Bools,
-        grid: Grid,
+        grid: AxisGrid,
         up: Int64,
         down: Int64,
         requirements: Requirements,
@@ -221,7 +221,7 @@ class CpuBackend:
         return costs
 
     def unpick(
-        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+        self, patterns: Population, lines: EquationLines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
         packed = resident(patterns)
         suppressed = unpack(packed)

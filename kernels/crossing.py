@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .layout import Bits, Int32, Int64, Lines, Patterns, owned
+from .layout import Bits, EquationLines, Int32, Int64, Patterns, owned
 from .logic.compile import device
 from .logic.exchange import Chosen, Joins, Labels, digest, exchange
 from .logic.workers import nearest_at
@@ -16,7 +16,7 @@ Words = NDArray[np.uint64]
 Share = Callable[[Callable[[int, int], None], int], None]
 
 
-def joins_of(lines: Lines, weights: Int64, hubs: NDArray[np.bool_]) -> Joins:
+def joins_of(lines: EquationLines, weights: Int64, hubs: NDArray[np.bool_]) -> Joins:
     """Which lines join the cells of a table; `hubs` bool[m] are lines that join none."""
     counts = ~hubs[lines.line]
     cell = np.repeat(np.arange(lines.cells), np.diff(lines.cell_start))
@@ -30,7 +30,9 @@ def joins_of(lines: Lines, weights: Int64, hubs: NDArray[np.bool_]) -> Joins:
 class Crossing:
     """The operations of one table, on patterns in host memory; `share(work, count)` spreads a range over threads."""
 
-    def __init__(self, lines: Lines, weights: Int64, hubs: NDArray[np.bool_], share: Share | None = None) -> None:
+    def __init__(
+        self, lines: EquationLines, weights: Int64, hubs: NDArray[np.bool_], share: Share | None = None
+    ) -> None:
         self.joins = joins_of(lines, weights, hubs)
         self.nodes = len(hubs) + int((self.joins.alone >= 0).sum())
         self.share = share or (lambda work, count: work(0, count))

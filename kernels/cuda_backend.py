@@ -24,14 +24,14 @@ from .cpu_backend import CpuBackend
 from .cuda_machine import this_machine
 from .host import in_histograms
 from .layout import (
+    AxisGrid,
     Bools,
+    EquationLines,
     Equations,
     Floats,
     Frequencies,
-    Grid,
     Int32,
     Int64,
-    Lines,
     Patterns,
     Pool,
     Requirements,
@@ -169,7 +169,7 @@ class CudaBackend:
 
     @_or_on_cpu
     def unpick(
-        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+        self, patterns: Population, lines: EquationLines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
         packed = self._resident(patterns)
         fall = np.empty((packed.count, lines.cells), np.int64)
@@ -182,7 +182,7 @@ class CudaBackend:
         return fall, rise
 
     def _unpick(
-        self, packed: Patterns, first: int, last: int, lines: Lines, up: Int64, down: Int64, sweeps: int
+        self, packed: Patterns, first: int, last: int, lines: EquationLines, up: Int64, down: Int64, sweeps: int
     ) -> tuple[Int64, Int64]:
         xp, line, bits = self.xp, self._on_device(lines), self._part(packed, first, last).bits
         suppressed = xp.asarray(self._unpack(Patterns(bits, packed.columns)))
@@ -206,7 +206,7 @@ class CudaBackend:
     def box_costs(
         self,
         pattern: Bools,
-        grid: Grid,
+        grid: AxisGrid,
         up: Int64,
         down: Int64,
         requirements: Requirements,
@@ -230,13 +230,13 @@ class CudaBackend:
         self._in_batches(len(orders), grid.cells + _box_bytes(grid), on_device)
         return costs
 
-    def _priced_grid(self, grid: Grid, up: Int64, down: Int64, weights: Int64) -> list[Any]:
+    def _priced_grid(self, grid: AxisGrid, up: Int64, down: Int64, weights: Int64) -> list[Any]:
         """A grid with its cells' rooms and weights, as the kernels take them."""
         axes = self._on_device(grid)
         laid = [self.xp.asarray(owned(column, np.int64).ravel()) for column in (up, down, weights)]
         return [*(getattr(axes, field.name) for field in fields(grid)), *laid]
 
-    def _box_scratch(self, name: str, blocks: int, grid: Grid) -> list[Any]:
+    def _box_scratch(self, name: str, blocks: int, grid: AxisGrid) -> list[Any]:
         """price, option, place, move, level, row, least of a search: one row per thread."""
         slots, room = blocks * kernels.KERNELS[name][2], grid.room()
         shapes: list[tuple[tuple[int, ...], Any]] = [
@@ -289,7 +289,7 @@ class CudaBackend:
         return self._to_host(z)
 
 
-def _box_bytes(grid: Grid) -> int:
+def _box_bytes(grid: AxisGrid) -> int:
     """About how much working memory one search for boxes takes."""
     room = grid.room()
     return 12 * room.options + 5 * room.box + 8 * room.rows * (int(grid.size[-1]) + 1) + 48 * (grid.axes + 1)

@@ -26,7 +26,7 @@ from .logic import general_records as _general_records
 from .logic import lines as _lines
 from .logic import workers as _workers
 from .logic.boxes import Boxed
-from .logic.boxes import Scratch as BoxScratch
+from .logic.boxes import BoxScratch as BoxScratch
 from .logic.exchange import Chosen, Joins
 from .logic.records import Children, Needs, Prices, TableRecord
 from .logic.workers import Marks, Room, Tables

@@ -8,7 +8,7 @@ import numpy as np
 from numba import get_num_threads, get_thread_id, prange
 from numpy.typing import ArrayLike, NDArray
 
-from .layout import Bools, Grid, Int32, Int64, Lines, Options, Requirements, owned
+from .layout import AxisGrid, Bools, EquationLines, Int32, Int64, Options, Requirements, owned
 from .logic.box_decode import certified, clean, decode, load, set_prices, store
 from .logic.combinations import scaled_fits
 from .logic.compile import device, inner, parallel, whole
@@ -138,20 +138,20 @@ def proven_by(table: GeneralTable, start: Int64, cell: Int32, amount: Int64) -> 
 class GeneralCpu:
     """The operations on one table; patterns are bool[P, n], and `Genes` hold what proves them.
 
-    Cells are numbered as the grid's places (see `layout.Grid`), or as the caller likes where there is no grid: then
+    Cells are numbered as the grid's places (see `layout.AxisGrid`), or as the caller likes where there is no grid: then
     there are no boxes, and only pooled circuits serve. Every result is a pure function of the arguments and of the
     circuits added so far, on any number of threads.
     """
 
     def __init__(
-        self, grid: Grid | None, up: ArrayLike, down: ArrayLike, requirements: Requirements, weights: ArrayLike,
-        forced: ArrayLike, candidate: ArrayLike, lines: Lines,
+        self, grid: AxisGrid | None, up: ArrayLike, down: ArrayLike, requirements: Requirements, weights: ArrayLike,
+        forced: ArrayLike, candidate: ArrayLike, lines: EquationLines,
     ) -> None:  # fmt: skip
         self.forced, self.requirements, self.lines = owned(forced, np.bool_), requirements, lines
         self.cells = len(self.forced)
         if not self.forced[requirements.cell].all():
             raise ValueError("the cells of all requirements must be among the forced ones")
-        axes = Grid.of([_no_options(self.cells)]) if grid is None else grid
+        axes = AxisGrid.of([_no_options(self.cells)]) if grid is None else grid
         weight = owned(weights, np.int64)
         kind = np.where(self.forced, FORCED, np.where(owned(candidate, np.bool_), FREE, BARRED))
         loose = np.where(kind == FREE, weight, 0)

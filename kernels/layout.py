@@ -216,7 +216,7 @@ class FlowRequirements:
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class EquationLines:
     """Equations line by line (`start`, `cell`, `coef`) and cell by cell (`cell_start`, `line`, `line_coef`)."""
 
     start: Int64
@@ -227,7 +227,7 @@ class Lines:
     line_coef: Int64
 
     @classmethod
-    def of(cls, start: ArrayLike, cell: ArrayLike, coef: ArrayLike, cells: int) -> Lines:
+    def of(cls, start: ArrayLike, cell: ArrayLike, coef: ArrayLike, cells: int) -> EquationLines:
         """From compressed rows: start int64[m+1], cell int32[nnz], coef int64[nnz]; the table has `cells` cells."""
         begin, member, factor = owned(start, np.int64), owned(cell, np.int32), owned(coef, np.int64)
         line = np.repeat(np.arange(len(begin) - 1, dtype=np.int32), np.diff(begin))
@@ -247,7 +247,7 @@ class Lines:
         return len(self.cell_start) - 1
 
 
-def plane_lines(rows: int, columns: int) -> Lines:
+def plane_lines(rows: int, columns: int) -> EquationLines:
     """The equations of a plane: one per row (rows first), one per column; parts +1, their total -1."""
     cell = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
     row_coef = np.ones((rows, columns), np.int64)
@@ -256,7 +256,7 @@ def plane_lines(rows: int, columns: int) -> Lines:
     column_coef[:, -1] = -1
     start = np.concatenate([np.arange(rows) * columns, rows * columns + np.arange(columns + 1) * rows])
     members = np.concatenate([cell.ravel(), cell.T.ravel()])
-    return Lines.of(start, members, np.concatenate([row_coef.ravel(), column_coef.ravel()]), rows * columns)
+    return EquationLines.of(start, members, np.concatenate([row_coef.ravel(), column_coef.ravel()]), rows * columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +318,7 @@ class Options:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class AxisGrid:
     """A table with any number of axes, whose `Options` are concatenated; cells are numbered row-major.
 
     `size`, `stride`, `total` and `base` have an entry per axis; the options of code c of axis d are
@@ -336,7 +336,7 @@ class Grid:
     sign: NDArray[np.int8]
 
     @classmethod
-    def of(cls, axes: Sequence[Options]) -> Grid:
+    def of(cls, axes: Sequence[Options]) -> AxisGrid:
         """From the options of every axis."""
         if not axes:
             raise ValueError("a grid has at least one axis")

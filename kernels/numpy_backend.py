@@ -11,14 +11,14 @@ from .host import rare_weight
 from .layout import (
     INFINITE,
     MAX_BOX,
+    AxisGrid,
     Bools,
+    EquationLines,
     Equations,
     Floats,
     Frequencies,
-    Grid,
     Int32,
     Int64,
-    Lines,
     Patterns,
     Pool,
     Requirements,
@@ -51,7 +51,7 @@ class NumpyBackend:
     def box_costs(
         self,
         pattern: Bools,
-        grid: Grid,
+        grid: AxisGrid,
         up: Int64,
         down: Int64,
         requirements: Requirements,
@@ -79,7 +79,7 @@ class NumpyBackend:
         return costs
 
     def unpick(
-        self, patterns: Population, lines: Lines, up: Int64, down: Int64, sweeps: int = 1000
+        self, patterns: Population, lines: EquationLines, up: Int64, down: Int64, sweeps: int = 1000
     ) -> tuple[Int64, Int64]:
         suppressed = dense(patterns)
         fall = np.where(suppressed, np.asarray(down, np.int64).ravel(), 0)
@@ -128,7 +128,7 @@ def tighten(cells: Int32, coef: Int64, fall: Int64, rise: Int64, new_fall: Int64
             new_fall[cell] = min(new_fall[cell], rises if coef[x] > 0 else falls)
 
 
-def axis_options(grid: Grid, axis: int, code: int) -> list[tuple[int, dict[int, int]]]:
+def axis_options(grid: AxisGrid, axis: int, code: int) -> list[tuple[int, dict[int, int]]]:
     """The options through a code of one axis: a number that orders them, and the codes that move, its own too."""
     total = int(grid.total[axis])
     if total >= 0:
@@ -144,7 +144,7 @@ def axis_options(grid: Grid, axis: int, code: int) -> list[tuple[int, dict[int, 
 
 
 def cheapest_box(
-    grid: Grid, bounds: tuple[Int64, Int64], price: Int64, own: int, direction: int, need: int
+    grid: AxisGrid, bounds: tuple[Int64, Int64], price: Int64, own: int, direction: int, need: int
 ) -> dict[int, int]:
     """The cheapest box that moves cell `own` by direction * need, as cell -> movement, `own` first; {}: none.
 

@@ -41,13 +41,13 @@ from .logic.records import (
     Lists,
     Needs,
     Net,
+    PatternWitnesses,
     Prices,
     Scratch,
     Search,
     Supports,
     TableRecord,
     Wing,
-    Witnesses,
 )
 from .logic.supports import LONGEST_SUPPORT, SUPPORTS
 from .logic.witnesses import LONGEST_FLOW
@@ -149,7 +149,7 @@ def scratch_of(table: TableRecord, needs: Needs) -> Scratch:
         ),
         Inherited(room(np.int32, nodes), room(np.int32, 2 * cells), room(np.int32, 2 * cells), room(np.int64, cells)),
         Lists(room(np.int32, max(cells, asked)), room(np.int64, max(cells, asked))),
-        Witnesses(
+        PatternWitnesses(
             room(np.uint8, asked), room(np.uint8, cells), room(np.int32, asked), room(np.int32, asked, LONGEST_FLOW),
             room(np.int64, asked, LONGEST_FLOW), room(np.uint64, cells, words),
         ),

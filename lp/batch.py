@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from .solver import Answer, Model, Status
+from .solver import Answer, Model, SolveStatus
 
 MOST_ENTRIES = 20_000_000
 """A batch has at most so many matrix entries: with points and duals they take about a gigabyte of device memory."""
@@ -57,12 +57,12 @@ def block_diagonal(models: Sequence[Model]) -> Model:
 
 def split(models: Sequence[Model], answer: Answer) -> list[Answer]:
     """The blocks' own answers; a batch that is not optimal as a whole says nothing about any block."""
-    if answer.status is not Status.OPTIMAL:
-        return [Answer(Status.FAILED, float("nan"), np.zeros(0), np.zeros(0)) for _ in models]
+    if answer.status is not SolveStatus.OPTIMAL:
+        return [Answer(SolveStatus.FAILED, float("nan"), np.zeros(0), np.zeros(0)) for _ in models]
     answers, column, row = [], 0, 0
     for model in models:
         x = answer.x[column : column + model.columns]
         dual = answer.row_dual[row : row + model.rows]
-        answers.append(Answer(Status.OPTIMAL, float(model.cost @ x), x, dual))
+        answers.append(Answer(SolveStatus.OPTIMAL, float(model.cost @ x), x, dual))
         column, row = column + model.columns, row + model.rows
     return answers

@@ -20,7 +20,7 @@ from .cuopt import Cuopt
 from .cuopt_probe import probe_cuopt
 from .cuopt_server import Server
 from .highs import Highs
-from .solver import Answer, Basis, Floats, Model, Session, Solver, Status
+from .solver import Answer, Basis, Floats, Model, Session, Solver, SolveStatus
 
 NAMES = ("auto", "cuopt", "highs")
 TOLERANCE = 1e-3
@@ -36,19 +36,19 @@ class SolverWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenSolver:
     """A solver and, where it is not the one asked for, the sentence that says so."""
 
     solver: Solver
     note: str | None = None
 
 
-def choose(name: str = "auto", *, fallback: bool = True, host: str | None = None) -> Chosen:
+def choose(name: str = "auto", *, fallback: bool = True, host: str | None = None) -> ChosenSolver:
     """The solver of that name. `auto` is HiGHS: cuOpt pays on large batches only and must be asked for."""
     if name not in NAMES:
         raise SolverUnavailable(f"there is no solver called {name!r}; choose one of {', '.join(NAMES)}")
     if name != "cuopt":
-        return Chosen(Highs())
+        return ChosenSolver(Highs())
     try:
         server = None if host is None else Server.parse(host)
     except ValueError as fault:
@@ -56,10 +56,12 @@ def choose(name: str = "auto", *, fallback: bool = True, host: str | None = None
     report = probe_cuopt()
     if report.version is not None:
         solver = Cuopt(server)
-        return Chosen(Guarded(solver) if fallback else solver)
+        return ChosenSolver(Guarded(solver) if fallback else solver)
     if not fallback:
         raise SolverUnavailable(f"{report.problem}; install it: {report.install}")
-    return Chosen(Highs(), f"{report.problem}: HiGHS solves the linear programs (to install it: {report.install})")
+    return ChosenSolver(
+        Highs(), f"{report.problem}: HiGHS solves the linear programs (to install it: {report.install})"
+    )
 
 
 def answered(solver: Solver) -> str:
@@ -93,7 +95,7 @@ class Guarded:
 
     def solve_all(self, models: Sequence[Model], seconds: float = float("inf")) -> list[Answer]:
         """Proposals of the solver for many models, where it takes them at once; the judge is not asked."""
-        nothing = Answer(Status.FAILED, float("nan"), np.zeros(0), np.zeros(0))
+        nothing = Answer(SolveStatus.FAILED, float("nan"), np.zeros(0), np.zeros(0))
         if not isinstance(self._solver, BatchSolver):
             return [nothing] * len(models)
         try:
@@ -102,7 +104,7 @@ class Guarded:
             self._warn(f"failed ({type(fault).__name__})")
             return [nothing] * len(models)
         pairs = zip(models, answers, strict=True)
-        usable = [answer.status is Status.OPTIMAL and satisfies(model, answer) for model, answer in pairs]
+        usable = [answer.status is SolveStatus.OPTIMAL and satisfies(model, answer) for model, answer in pairs]
         self.answers += sum(usable)
         return [answer if good else nothing for answer, good in zip(answers, usable, strict=True)]
 
@@ -175,12 +177,12 @@ class GuardedSession:
                 self._first = None
                 self._warn(f"failed ({type(fault).__name__})")
             else:
-                optimal = answer.status is Status.OPTIMAL and satisfies(self._model, answer)
-                if optimal or (answer.status is Status.UNBOUNDED and has_way_out(self._model)):
+                optimal = answer.status is SolveStatus.OPTIMAL and satisfies(self._model, answer)
+                if optimal or (answer.status is SolveStatus.UNBOUNDED and has_way_out(self._model)):
                     self._answered = self._first
                     self._count()
                     return answer
-                if answer.status not in (Status.INFEASIBLE, Status.UNBOUNDED):
+                if answer.status not in (SolveStatus.INFEASIBLE, SolveStatus.UNBOUNDED):
                     self._warn(f"gave no usable answer ({answer.status.value})")
         if self._judge is None:
             self._judge = self._open_judge(self._model)

@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 
 from .batch import block_diagonal, slices, split
 from .cuopt_server import Server, asking
-from .solver import Answer, Basis, Floats, Model, Session, Status
+from .solver import Answer, Basis, Floats, Model, Session, SolveStatus
 
 STATUSES = {
-    "Optimal": Status.OPTIMAL,
-    "PrimalInfeasible": Status.INFEASIBLE,
-    "DualInfeasible": Status.UNBOUNDED,
-    "UnboundedOrInfeasible": Status.UNBOUNDED,  # whoever asks knows a feasible point, or asks the judge
-    "TimeLimit": Status.TIME_LIMIT,
-    "IterationLimit": Status.TIME_LIMIT,
+    "Optimal": SolveStatus.OPTIMAL,
+    "PrimalInfeasible": SolveStatus.INFEASIBLE,
+    "DualInfeasible": SolveStatus.UNBOUNDED,
+    "UnboundedOrInfeasible": SolveStatus.UNBOUNDED,  # whoever asks knows a feasible point, or asks the judge
+    "TimeLimit": SolveStatus.TIME_LIMIT,
+    "IterationLimit": SolveStatus.TIME_LIMIT,
 }
 """cuOpt's termination reasons; any other is a failure."""
 
@@ -79,7 +79,7 @@ class CuoptSession:
             send()
         self._stale.clear()
         warm, answer = self._last is not None, self._solve(seconds)
-        return self._solve(seconds) if warm and answer.status is Status.FAILED else answer
+        return self._solve(seconds) if warm and answer.status is SolveStatus.FAILED else answer
 
     def _solve(self, seconds: float) -> Answer:
         settings = self._solver.module().SolverSettings()
@@ -90,9 +90,9 @@ class CuoptSession:
         with asking(self._solver.server):
             solution = self._solver.module().Solve(self._data, settings)
         answer = read_answer(solution)
-        useful = self._warm and answer.status is Status.OPTIMAL
+        useful = self._warm and answer.status is SolveStatus.OPTIMAL
         self._last = solution.get_pdlp_warm_start_data() if useful else None
-        self._solver.answers += answer.status in (Status.OPTIMAL, Status.UNBOUNDED)
+        self._solver.answers += answer.status in (SolveStatus.OPTIMAL, SolveStatus.UNBOUNDED)
         return answer
 
     def _send_cost(self) -> None:
@@ -159,13 +159,13 @@ def _data_model(cuopt: Any, model: Model) -> Any:
 
 def read_answer(solution: Any) -> Answer:
     """cuOpt's solution as an answer; what is not finite, or has no point, is a failure."""
-    status = STATUSES.get(str(solution.get_termination_reason()), Status.FAILED)
+    status = STATUSES.get(str(solution.get_termination_reason()), SolveStatus.FAILED)
     nothing = np.zeros(0)
-    if status is not Status.OPTIMAL:
+    if status is not SolveStatus.OPTIMAL:
         return Answer(status, float("nan"), nothing, nothing)
     x = np.asarray(solution.get_primal_solution(), np.float64)
     dual = np.asarray(solution.get_dual_solution(), np.float64)
     objective = float(solution.get_primal_objective())
     if not (np.isfinite(x).all() and np.isfinite(dual).all() and np.isfinite(objective)):
-        return Answer(Status.FAILED, float("nan"), nothing, nothing)
-    return Answer(Status.OPTIMAL, objective, x, dual)
+        return Answer(SolveStatus.FAILED, float("nan"), nothing, nothing)
+    return Answer(SolveStatus.OPTIMAL, objective, x, dual)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .solver import Answer, Floats, MipAnswer, Rows, Status
+from .solver import Answer, Floats, MipAnswer, Rows, SolveStatus
 
 DUAL_SIMPLEX = 1
 DEVEX = 1
@@ -87,7 +87,9 @@ class CutSession:
         self._limit_time(seconds)
         self._model.run()
         kinds, ended = self._highspy.HighsModelStatus, self._model.getModelStatus()
-        status = {kinds.kOptimal: Status.OPTIMAL, kinds.kInfeasible: Status.INFEASIBLE}.get(ended, Status.TIME_LIMIT)
+        status = {kinds.kOptimal: SolveStatus.OPTIMAL, kinds.kInfeasible: SolveStatus.INFEASIBLE}.get(
+            ended, SolveStatus.TIME_LIMIT
+        )
         solution = self._model.getSolution()
         objective = float(self._model.getInfo().objective_function_value)
         x, dual = _finite(solution.col_value, self.columns), _finite(solution.row_dual, self.rows)
@@ -133,7 +135,7 @@ class CutSession:
         feasible = info.primal_solution_status == self._highspy.SolutionStatus.kSolutionStatusFeasible
         bound = float(info.mip_dual_bound)
         return MipAnswer(
-            Status.OPTIMAL if optimal else Status.TIME_LIMIT,
+            SolveStatus.OPTIMAL if optimal else SolveStatus.TIME_LIMIT,
             float(info.objective_function_value),
             value if feasible and len(value) == self.columns else np.zeros(0),
             np.zeros(0),

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .solver import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Answer, Basis, Floats, MipAnswer, Model, Session, Status
+from .solver import AT_LOWER, AT_UPPER, AT_ZERO, BASIC, Answer, Basis, Floats, MipAnswer, Model, Session, SolveStatus
 
 PRIMAL_SIMPLEX = 4
 DUAL_SIMPLEX = 1
@@ -69,7 +69,7 @@ class HighsSession:
             self._model.clearSolver()
         until = time.monotonic() + seconds
         answer = self._run(seconds)
-        if answer.status is Status.FAILED or (answer.status is Status.INFEASIBLE and self._solved_before):
+        if answer.status is SolveStatus.FAILED or (answer.status is SolveStatus.INFEASIBLE and self._solved_before):
             self._model.clearSolver()
             answer = self._run(max(0.0, until - time.monotonic()))
         self._solved_before = True
@@ -80,13 +80,13 @@ class HighsSession:
         self._model.setOptionValue("time_limit", limit)
         self._model.run()
         status = _status(self._highspy, self._model.getModelStatus())
-        if status is not Status.OPTIMAL:
+        if status is not SolveStatus.OPTIMAL:
             return Answer(status, float("nan"), np.zeros(0), np.zeros(0))
         solution = self._model.getSolution()
         x, dual = np.array(solution.col_value), np.array(solution.row_dual)
         objective = float(self._model.getInfo().objective_function_value)
         if not (np.isfinite(x).all() and np.isfinite(dual).all()):
-            return Answer(Status.FAILED, float("nan"), np.zeros(0), np.zeros(0))
+            return Answer(SolveStatus.FAILED, float("nan"), np.zeros(0), np.zeros(0))
         return Answer(status, objective, x, dual)
 
     def basis(self) -> Basis | None:
@@ -163,23 +163,23 @@ def solve_whole(
     highs.run()
     ended, ends = highs.getModelStatus(), highspy.HighsModelStatus
     limited = ended in (ends.kTimeLimit, ends.kIterationLimit, ends.kSolutionLimit, ends.kInterrupt)
-    status = Status.TIME_LIMIT if limited else _status(highspy, ended)
+    status = SolveStatus.TIME_LIMIT if limited else _status(highspy, ended)
     info = highs.getInfo()
-    found = status in (Status.OPTIMAL, Status.TIME_LIMIT) and np.isfinite(info.mip_gap)
+    found = status in (SolveStatus.OPTIMAL, SolveStatus.TIME_LIMIT) and np.isfinite(info.mip_gap)
     x = np.array(highs.getSolution().col_value) if found else np.zeros(0)
     objective = float(info.objective_function_value) if found else float("nan")
     counts = int(info.mip_node_count), int(info.simplex_iteration_count)
     return MipAnswer(status, objective, x, np.zeros(0), float(info.mip_dual_bound), *counts)
 
 
-def _status(highspy: Any, status: Any) -> Status:
+def _status(highspy: Any, status: Any) -> SolveStatus:
     kinds = highspy.HighsModelStatus
     return {
-        kinds.kOptimal: Status.OPTIMAL,
-        kinds.kInfeasible: Status.INFEASIBLE,
-        kinds.kUnbounded: Status.UNBOUNDED,
-        kinds.kTimeLimit: Status.TIME_LIMIT,
-    }.get(status, Status.FAILED)
+        kinds.kOptimal: SolveStatus.OPTIMAL,
+        kinds.kInfeasible: SolveStatus.INFEASIBLE,
+        kinds.kUnbounded: SolveStatus.UNBOUNDED,
+        kinds.kTimeLimit: SolveStatus.TIME_LIMIT,
+    }.get(status, SolveStatus.FAILED)
 
 
 def _highs_lp(highspy: Any, model: Model) -> Any:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-class Status(Enum):
+class SolveStatus(Enum):
     """How a solve ended."""
 
     OPTIMAL = "optimal"
@@ -76,7 +76,7 @@ class Basis:
 class Answer:
     """What a solver says: a status, a point and its row duals (empty unless optimal)."""
 
-    status: Status
+    status: SolveStatus
     objective: float
     x: Floats
     row_dual: Floats

@@ -101,6 +101,16 @@ def test_what_belongs_together_is_passed_together() -> None:
     assert crowded == {"gpuga.kernels.cuda_kernels"}
 
 
+def test_no_two_classes_have_the_same_name() -> None:
+    """Whoever reads a name in a message or a traceback knows which class it is; bench is a program of its own."""
+    places: dict[str, list[str]] = {}
+    for module, path in modules().items():
+        for node in ast.walk(syntax(path)):
+            if isinstance(node, ast.ClassDef) and room_of(module) != "bench":
+                places.setdefault(node.name, []).append(module)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def parameters(path: Path) -> Iterator[int]:
     """How many parameters each function of a file has, itself and what is passed on as a whole left out."""
     for node in ast.walk(syntax(path)):

@@ -24,7 +24,7 @@ from gpuga.evolution import ordering_ga as ordering_ga_module
 from gpuga.evolution.deap_toolbox import Bits
 from gpuga.evolution.engine import begin, evolve, new_toolbox
 from gpuga.evolution.ordering_ga import ordering_ga
-from gpuga.evolution.orderings import Wanted, evaluator_of
+from gpuga.evolution.orderings import OrderingVariant, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.methods import METHODS, find_method
 from gpuga.parameters import OrderingGaParameters, StopParameters
@@ -262,7 +262,7 @@ def test_a_first_population_of_orderings_is_as_large_as_the_time_allows(
             clock.interrupt()
         return [1] * len(orderings)
 
-    evaluator = evaluator_of(table, Wanted("one-p"), Context())
+    evaluator = evaluator_of(table, OrderingVariant("one-p"), Context())
     monkeypatch.setattr(evaluator, "costs", costs)
     monkeypatch.setattr(ordering_ga_module, "evaluator_of", lambda *_: evaluator)
     found = ordering_ga(table, Context(clock=clock), OrderingGaParameters(variant="one-p"))

@@ -76,7 +76,7 @@ def test_the_checker_reads_a_table_as_the_program_does(kind: str, tmp_path: Path
     path = written(tmp_path, text)
     with pytest.warns() if "negative" in kind else contextlib.nullcontext():
         table = read_source(path, **options).table
-    read = verify.read_table(str(path), verify.Reading(**options))
+    read = verify.read_table(str(path), verify.ReadAs(**options))
     assert read.digest() == table_digest(table)
     assert [w * table.weight_scale for w in read.weight] == table.weight.tolist()
     assert [read.label(c) for c in range(len(table))] == [table.label(c) for c in range(len(table))]
@@ -86,7 +86,7 @@ def test_the_checker_reads_hierarchies_as_the_program_does(tmp_path: Path) -> No
     tree = written(tmp_path, REGIONS, "region.hrc")
     path = written(tmp_path, TURNOVER)
     table = read_source(path, hierarchies={"region": tree}).table
-    read = verify.read_table(str(path), verify.Reading(hierarchies={"region": [str(tree)]}))
+    read = verify.read_table(str(path), verify.ReadAs(hierarchies={"region": [str(tree)]}))
     assert read.digest() == table_digest(table)
     assert len(read.value) == 15
 
@@ -96,7 +96,7 @@ def test_the_checker_reads_jj_tables_as_the_program_does(tmp_path: Path) -> None
     text = "\n".join(["0", "3", *cells, "1", "0 3 : 1 (1) 2 (1) 7 (-1)"]) + "\n"
     path = written(tmp_path, text, "table.jj")
     for levels in (None, "10%"):
-        read = verify.read_table(str(path), verify.Reading(levels=levels))
+        read = verify.read_table(str(path), verify.ReadAs(levels=levels))
         assert read.digest() == table_digest(read_source(path, levels=levels).table)
 
 

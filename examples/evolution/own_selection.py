@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import gpuga
-from gpuga.evolution.population import Member, Population
+from gpuga.evolution.population import Population, PopulationMember
 from gpuga.table.generate import herrington
 
 
@@ -18,7 +18,7 @@ class BestWithEveryone:
     def __init__(self) -> None:
         self.calls = 0
 
-    def __call__(self, population: Population, k: int) -> list[Member]:
+    def __call__(self, population: Population, k: int) -> list[PopulationMember]:
         """As many parents as asked for, pair by pair."""
         self.calls += 1
         return [one for z in range(k // 2) for one in (population[z % len(population)], population.best)]

@@ -24,7 +24,7 @@ from scipy.sparse import (
 from gpuga.context import Context
 from gpuga.errors import GpugaError, Infeasible, InputError, OutOfTime
 from gpuga.lp.highs import solve_whole
-from gpuga.lp.solver import Answer, Model, Status
+from gpuga.lp.solver import Answer, Model, SolveStatus
 from gpuga.protection import Found
 from gpuga.safety.audit import judge
 from gpuga.safety.exposure import initially_exposed
@@ -71,7 +71,7 @@ def _solve(table: Table, considered: Ints, context: Context) -> Found:
         "constraints": model.rows,
         "primaries": len(considered),
         "nodes": answer.nodes,
-        "finished": answer.status is Status.OPTIMAL,
+        "finished": answer.status is SolveStatus.OPTIMAL,
     }
     return Found(_pattern(answer, table, considered, context.strict), evaluations=answer.nodes, details=details)
 
@@ -83,18 +83,18 @@ def _impossible(table: Table, strict: bool) -> bool:
 
 def _pattern(answer: Answer, table: Table, considered: Ints, strict: bool) -> NDArray[np.bool_]:
     """The binaries of the best solution, or why there is none."""
-    if answer.status is Status.INFEASIBLE and two_way_table(table) is None and not _impossible(table, strict):
+    if answer.status is SolveStatus.INFEASIBLE and two_way_table(table) is None and not _impossible(table, strict):
         raise GpugaError(
             f"the integer program has no solution in which no cell moves by more than {FURTHEST:g} times a level; "
             "there may be a safe pattern: try circuits or exact"
         )
-    if answer.status is Status.INFEASIBLE:
+    if answer.status is SolveStatus.INFEASIBLE:
         raise Infeasible(
             "no safe pattern exists: the integer program has no solution, even with everything suppressed that may be",
             considered.tolist(),
         )
     if not len(answer.x):
-        if answer.status is Status.TIME_LIMIT:
+        if answer.status is SolveStatus.TIME_LIMIT:
             raise OutOfTime("time ran out before the integer program had a solution; allow more with --seconds")
         raise GpugaError("the integer program could not be solved")
     return np.asarray((answer.x[: len(table)] > 0.5) | table.forced)

@@ -10,7 +10,7 @@ from gpuga import compiling
 from gpuga.bounds.cut import Separator
 from gpuga.bounds.incumbent import BY_CUTS, BY_LINES
 from gpuga.bounds.master import Master
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search, master_of, master_over, repair_of
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE, BranchAndCut, master_of, master_over, repair_of
 from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
@@ -40,7 +40,7 @@ def solve(problem: TableProblem, context: Context) -> Found:
     if problem.done:
         nothing = np.zeros(problem.weight.shape, bool)
         return Found(problem.pattern(nothing), Bound(problem.base_cost, NOTHING))
-    search = Search(problem, context)
+    search = BranchAndCut(problem, context)
     search.run()
     return Found(
         problem.pattern(search.best),

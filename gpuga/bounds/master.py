@@ -221,7 +221,7 @@ class Master:
         patience = effort.patience if patience is None else patience
         while not clock.expired() and self.bound < most:
             self.solve(clock.left())
-            if self.answer is None or self.answer.status is not lp.Status.OPTIMAL:
+            if self.answer is None or self.answer.status is not lp.SolveStatus.OPTIMAL:
                 break
             made += 1
             now_and_then = made % ROUNDS_BETWEEN_PRICING == 0

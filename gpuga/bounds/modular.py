@@ -16,14 +16,14 @@ from itertools import islice, product
 
 import numpy as np
 
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, Search
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE, BranchAndCut
 from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context, Silent
 from gpuga.errors import Infeasible, OutOfTime
 from gpuga.problem.general import requirements_of
 from gpuga.problem.problem import problem_for
 from gpuga.protection import Found
-from gpuga.table.crossing import Crossing, Family, crossing_of
+from gpuga.table.crossing import CrossedAxes, Family, crossing_of
 from gpuga.table.grid import flat_dimension, grid_lines
 from gpuga.table.table import Grid, Ints, Levels, Mask, Status, Table
 
@@ -82,7 +82,7 @@ def _cheapest_part(cover: Cover, used: Mask, context: Context) -> Cover:
     return Cover(table, cover.requirements, cover.context, found)
 
 
-def by_sub_tables(table: Table, crossing: Crossing, context: Context) -> Mask:
+def by_sub_tables(table: Table, crossing: CrossedAxes, context: Context) -> Mask:
     """The union of the sub-tables' patterns, top down, with backtracking (bool[n])."""
     parts = sub_tables(crossing)
     home: dict[int, list[int]] = {}
@@ -117,7 +117,7 @@ def _share(parts: list[SubTable], waiting: deque[int], allowed: Clock) -> Clock:
     return allowed.part(len(parts[waiting[0]][1]) / sum(len(parts[number][1]) for number in waiting))
 
 
-def sub_tables(crossing: Crossing) -> list[SubTable]:
+def sub_tables(crossing: CrossedAxes) -> list[SubTable]:
     """A family per axis and the cells of that sub-table, for all of them, those nearest to the grand total first."""
     depth = [axis.depth for axis in crossing.axes]
     nodes = product(*(sorted(axis.families) for axis in crossing.axes))
@@ -140,7 +140,7 @@ def protected(table: Table, steps: int, context: Context) -> Mask | None:
         problem = problem_for(table, context.strict, context.clock)
         if problem.done:
             return table.forced.copy()
-        search = Search(problem, replace(context, progress=Silent(), first=None))
+        search = BranchAndCut(problem, replace(context, progress=Silent(), first=None))
         for _ in islice(search.steps(), steps):
             pass
         return problem.pattern(search.best)
@@ -148,7 +148,7 @@ def protected(table: Table, steps: int, context: Context) -> Mask | None:
         return None
 
 
-def _table_of(table: Table, crossing: Crossing, one: SubTable, hidden: Mask) -> Table:
+def _table_of(table: Table, crossing: CrossedAxes, one: SubTable, hidden: Mask) -> Table:
     """A sub-table as a table of its own; what is hidden already is sensitive, with at least one unit of level."""
     (node, cells), dimensions, columns = one, [], []
     for axis, (total, parts) in enumerate(node):

@@ -19,7 +19,7 @@ from gpuga.bounds.master import Master, useful_columns
 from gpuga.bounds.repair.repair import Repair
 from gpuga.context import Clock
 from gpuga.lp.cut_session import cut_session
-from gpuga.lp.solver import Rows, Status
+from gpuga.lp.solver import Rows, SolveStatus
 from gpuga.table.table import Ints, Mask
 
 QUESTIONS = 8
@@ -101,7 +101,7 @@ class WholeProgram:
             pattern = np.zeros(self.size, bool)
             pattern[self.stays] = True
             pattern[self.columns] = answer.x > 0.5
-        return Solved(pattern, answer.bound * self.unit, answer.status is Status.OPTIMAL, answer.iterations)
+        return Solved(pattern, answer.bound * self.unit, answer.status is SolveStatus.OPTIMAL, answer.iterations)
 
 
 class Neighbourhood:

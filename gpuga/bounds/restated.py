@@ -130,9 +130,9 @@ def _proposed(rows: list[tuple[dict[int, int], int]], free: list[int], weight: l
     return [max(0.0, dual) * unit for dual in session.solve().row_dual.tolist()]
 
 
-def checked_table(table: Table) -> verify.Table:
+def checked_table(table: Table) -> verify.PlainTable:
     """A table as the checker would read it."""
-    return verify.Table(
+    return verify.PlainTable(
         names=[],
         places=[],
         status=status_letters(table.status),

@@ -88,7 +88,7 @@ def master_over(separator: Separator, pattern: Mask | None = None) -> Master:
     return master
 
 
-class Search(Best):
+class BranchAndCut(Best):
     """The state of one search: the incumbent, the bound, the master program between them."""
 
     def __init__(self, problem: TableProblem, context: Context) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from gpuga.lp.highs import Highs, solve_whole
-from gpuga.lp.solver import Answer, Model, Session, Solver, Status
+from gpuga.lp.solver import Answer, Model, Session, Solver, SolveStatus
 from gpuga.safety.attacker import FARTHEST_WHOLE
 from gpuga.safety.basis import Solution
 from gpuga.safety.exact_lp import IntegerProgram
@@ -114,7 +114,7 @@ class CheapestChange:
         self._session.set_bounds(columns, fixed, fixed)
         answer = self._session.solve(seconds)
         self._session.set_bounds(columns, np.zeros(2), np.array([self._rise[column], self._fall[column]]))
-        if answer.status is not Status.OPTIMAL:
+        if answer.status is not SolveStatus.OPTIMAL:
             return None
         return self._exactly(answer, column if direction > 0 else column + count, need)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Model, Solver, Status
+from gpuga.lp.solver import Model, Solver, SolveStatus
 from gpuga.safety.requirements import Requirements
 from gpuga.safety.vertex import exact_near
 from gpuga.safety.witness import AllowedChanges, hold, witness_of
@@ -58,7 +58,7 @@ class JointChange:
     def find(self, requirements: Requirements, suppressed: Mask, seconds: float = float("inf")) -> Witnesses | None:
         """An exact change that reaches most of the requirements' goals (one requirement per cell), or None."""
         answer = self.solver.interior_session(self._model(requirements, suppressed)).solve(seconds)
-        if answer.status is not Status.OPTIMAL:
+        if answer.status is not SolveStatus.OPTIMAL:
             return None
         count = len(self.cells)
         x = (answer.x[:count] - answer.x[count : 2 * count]) * self.unit

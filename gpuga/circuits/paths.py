@@ -59,7 +59,7 @@ def new_reached(nodes: int) -> Reached:
     return Reached(np.zeros(nodes), np.zeros(nodes, np.int32), np.zeros(nodes), np.zeros(nodes, np.int32))
 
 
-class Ask(NamedTuple):
+class PathRequest(NamedTuple):
     """A path that is looked for: its ends, what is still needed, how wide it must be."""
 
     source: int
@@ -101,7 +101,13 @@ def _charge(costs: PathCosts, policy: PathPolicy, place: int, capacity: int, nee
 
 @bare
 def _go_on(
-    network: PatternNetwork, costs: PathCosts, policy: PathPolicy, ask: Ask, reached: Reached, v: int, count: int
+    network: PatternNetwork,
+    costs: PathCosts,
+    policy: PathPolicy,
+    ask: PathRequest,
+    reached: Reached,
+    v: int,
+    count: int,
 ) -> int:
     """Go on from node v, over suppressed places and then over published ones; returns the number of open nodes.
 
@@ -134,7 +140,9 @@ def _go_on(
 
 
 @bare
-def cheapest_path(network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, ask: Ask) -> float:
+def cheapest_path(
+    network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, ask: PathRequest
+) -> float:
     """The cost of a cheapest path of residual width at least `ask.width`; `parent` holds it; `NO_PATH` if none.
 
     Dijkstra's method from one end: the costs may come from linear programs and are fractions, so the search of the
@@ -154,7 +162,7 @@ def cheapest_path(network: PatternNetwork, costs: PathCosts, policy: PathPolicy,
 
 
 @bare
-def suppress_path(network: PatternNetwork, ask: Ask) -> None:
+def suppress_path(network: PatternNetwork, ask: PathRequest) -> None:
     """Suppress the published places of the path that `parent` holds."""
     net, parent = network.net, network.search.parent
     v = ask.sink
@@ -167,11 +175,13 @@ def suppress_path(network: PatternNetwork, ask: Ask) -> None:
 
 
 @bare
-def wide_or_any(network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, ask: Ask) -> float:
+def wide_or_any(
+    network: PatternNetwork, costs: PathCosts, policy: PathPolicy, reached: Reached, ask: PathRequest
+) -> float:
     """The cost of a cheapest path that carries all that is needed, or else of one that carries something."""
     length = cheapest_path(network, costs, policy, reached, ask)
     if length >= NO_PATH:
-        length = cheapest_path(network, costs, policy, reached, Ask(ask.source, ask.sink, ask.need, whole(1)))
+        length = cheapest_path(network, costs, policy, reached, PathRequest(ask.source, ask.sink, ask.need, whole(1)))
     return length
 
 
@@ -189,7 +199,7 @@ def protect_level(
     source, sink = ends_of(network, own, forward)
     left = need
     while left > 0:
-        ask = Ask(source, sink, left, left if policy.single else whole(1))
+        ask = PathRequest(source, sink, left, left if policy.single else whole(1))
         if wide_or_any(network, costs, policy, reached, ask) >= NO_PATH:
             return False
         suppress_path(network, ask)

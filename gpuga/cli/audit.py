@@ -59,7 +59,7 @@ def audit(
     column suppression; cells that it does not list are published. Of a .toml file of linked tables, PATTERN is the
     folder of their patterns, which are audited together.
     """
-    from gpuga.cli.linked import Written, audit_linked, refuse_for_linked
+    from gpuga.cli.linked import Destination, audit_linked, refuse_for_linked
     from gpuga.cli.places import check_places
     from gpuga.cli.report import audit_content, heading, write_json
     from gpuga.context import Clock
@@ -69,7 +69,7 @@ def audit(
     asked: SafetyOptions = {**attacker, "protect_secondary": protect_secondary}
     if is_plan(reading["table"]):
         refuse_for_linked(reading, {"--show": show} | {f"--{name}": given for name, given in where.items()})
-        return audit_linked(reading["table"], pattern, asked, clock, Written(pattern, json_path, quiet))
+        return audit_linked(reading["table"], pattern, asked, clock, Destination(pattern, json_path, quiet))
     check_places(files_read(reading) | {"PATTERN": pattern}, {"--json": json_path})
     shown = show or json_path is not None
     source, _, verdict = judged(reading, pattern, clock, asked, intervals=shown, quiet=quiet, where=where)
@@ -81,7 +81,7 @@ def audit(
     return 0 if verdict.safe else 1
 
 
-class Judged(NamedTuple):
+class AuditedPattern(NamedTuple):
     """A table, a pattern of it from a file, and the verdict on it."""
 
     source: Source
@@ -99,7 +99,7 @@ def judged(
     quiet: bool,
     proofs: bool = False,
     where: dict[str, Any] | None = None,
-) -> Judged:
+) -> AuditedPattern:
     """Read a table and a pattern, and audit it."""
     import gpuga
     from gpuga.cli.progress import progress_on_terminal
@@ -120,7 +120,7 @@ def judged(
             context=context,
             **asked,
         )
-    return Judged(source, suppressed, verdict)
+    return AuditedPattern(source, suppressed, verdict)
 
 
 def _proposed(

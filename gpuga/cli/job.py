@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from gpuga.cli.main import COMMANDS, run
-from gpuga.cluster.job_file import Job
+from gpuga.cluster.job_file import TableJob
 from gpuga.cluster.job_folder import CHECKPOINT, LOG, PATTERN, SUMMARY, Result, held, keep, make_private
 from gpuga.errors import GpugaError, InputError, printable
 from gpuga.methods import DEFAULT
@@ -22,7 +22,7 @@ from gpuga.methods import DEFAULT
 _LOCK = threading.Lock()
 
 
-def words_of(job: Job, folder: Path, patterns: Mapping[str, Path]) -> list[list[str]]:
+def words_of(job: TableJob, folder: Path, patterns: Mapping[str, Path]) -> list[list[str]]:
     """The commands of a job: protect, then what else is to be written; `patterns` are those of other jobs."""
     options = {
         name: [str(patterns[one[1:]]) if str(one).startswith("@") else one for one in _listed(value)]
@@ -76,7 +76,7 @@ def _words(command: str, options: Mapping[str, list[Any]], name: str) -> Iterato
                 raise InputError("must be a text, a number, true or false", field=f"{name}, {printable(option)}")
 
 
-def _check(words: list[str], job: Job) -> None:
+def _check(words: list[str], job: TableJob) -> None:
     """Refuse what the command would not understand before anything is begun."""
     try:
         _command(words[0]).make_context(words[0], words[1:])

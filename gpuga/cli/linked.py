@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SAID_IN_THE_FILE = "is said in the .toml file, or is for single tables"
 
 
-class Written(NamedTuple):
+class Destination(NamedTuple):
     """Where the results of a run go: the folder of the patterns, the JSON file, and whether lines are printed."""
 
     folder: str
@@ -45,7 +45,7 @@ def pattern_path(folder: str, name: str) -> str:
     return str(Path(folder) / f"{name}.csv")
 
 
-def protect_linked(path: str, asked: dict[str, Any], clock: Clock, written: Written) -> None:
+def protect_linked(path: str, asked: dict[str, Any], clock: Clock, written: Destination) -> None:
     """Protect the tables of a TOML file together and write one pattern each."""
     import gpuga
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
@@ -71,7 +71,7 @@ def protect_linked(path: str, asked: dict[str, Any], clock: Clock, written: Writ
         click.echo("\n".join([*lines, *_losses(found, done), f"patterns: {printable(written.folder, 300)}"]))
 
 
-def audit_linked(path: str, folder: str, asked: SafetyOptions, clock: Clock, written: Written) -> int:
+def audit_linked(path: str, folder: str, asked: SafetyOptions, clock: Clock, written: Destination) -> int:
     """Audit the patterns of linked tables together: what one table publishes is known in all."""
     import gpuga
     from gpuga.cli.progress import progress_on_terminal
@@ -101,7 +101,7 @@ def audit_linked(path: str, folder: str, asked: SafetyOptions, clock: Clock, wri
     return 0 if safe else 1
 
 
-def _read(path: str, written: Written, *, writes: bool) -> tuple[list[TableOfPlan], Plan]:
+def _read(path: str, written: Destination, *, writes: bool) -> tuple[list[TableOfPlan], Plan]:
     """The tables and their plan, once all places are looked at; says what was read."""
     from gpuga.audience import CONFIDENTIAL
     from gpuga.cli.places import check_places

@@ -65,7 +65,7 @@ class Bar:
             self.rich.update(self.task, advance=steps)
 
 
-class Lines:
+class PlainProgress:
     """Progress as plain lines, one every few seconds: the time, the stage, how far it is, and its figures."""
 
     def __init__(self, out: TextIO, clock: Clock | None = None) -> None:
@@ -92,7 +92,7 @@ class Lines:
 
 
 @contextmanager
-def _saying(lines: Lines, every: float) -> Iterator[None]:
+def _saying(lines: PlainProgress, every: float) -> Iterator[None]:
     """Lines at their times, from a thread of their own: some stages take long without a step."""
     ended = threading.Event()
 
@@ -121,7 +121,7 @@ def progress_on_terminal(quiet: bool, clock: Clock | None = None) -> Iterator[Pr
         with _bar(clock) as bar:
             yield bar
     elif context is not None and context.meta.get(PROGRESS):
-        lines = Lines(sys.stderr, clock)
+        lines = PlainProgress(sys.stderr, clock)
         with _saying(lines, EVERY):
             yield lines
     else:

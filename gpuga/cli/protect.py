@@ -93,7 +93,7 @@ def protect(
     """
     import gpuga
     from gpuga.cli.further import further_files, further_lines
-    from gpuga.cli.linked import Written, protect_linked, refuse_for_linked
+    from gpuga.cli.linked import Destination, protect_linked, refuse_for_linked
     from gpuga.cli.losses import loss_content, loss_lines
     from gpuga.cli.places import check_places
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile
@@ -114,7 +114,7 @@ def protect(
         further = {"--start": start, "--proof": proof, "--like": wishes.like, "--front": wishes.front}
         refuse_for_linked(reading, further, arguments)
         asked = arguments | {"one_by_one": one_by_one, "keep": wishes.keep, "keep_totals": wishes.keep_totals}
-        return protect_linked(reading["table"], asked, Clock(seconds), Written(out, json_path, quiet))
+        return protect_linked(reading["table"], asked, Clock(seconds), Destination(out, json_path, quiet))
     if one_by_one:
         raise InputError("is for linked tables, which a .toml file names", field="--one-by-one")
     arguments["options"] |= wishes.options()

@@ -15,7 +15,7 @@ from gpuga.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gpuga.cluster.job_file import Job, JobFile
+    from gpuga.cluster.job_file import JobFile, TableJob
     from gpuga.cluster.job_folder import Result
     from gpuga.cluster.job_page import Row
     from gpuga.cluster.job_run import Task
@@ -51,7 +51,7 @@ def run(jobs: str, cluster: str | None, workers: int | None, dry_run: bool, quie
 
     file = read_jobs(jobs)
     number, count = _array()
-    plan = Plan(file, share_of(file.jobs, number, count))
+    plan = JobPlan(file, share_of(file.jobs, number, count))
     if dry_run:
         click.echo("\n".join(plan.sentences(workers)))
         return 0
@@ -70,10 +70,10 @@ def _array() -> tuple[int, int]:
     return (task - least) // step, (most - least) // step + 1
 
 
-class Plan:
+class JobPlan:
     """The jobs of a file with their folders, of which a run does some."""
 
-    def __init__(self, file: JobFile, mine: Sequence[Job]) -> None:
+    def __init__(self, file: JobFile, mine: Sequence[TableJob]) -> None:
         from gpuga.cli.job import words_of
         from gpuga.cluster.job_folder import PATTERN, folder_of, keys_of, result_in
 
@@ -84,14 +84,14 @@ class Plan:
         self.commands = {job.name: words_of(job, self.folders[job.name], patterns) for job in self.mine}
         self.found = {job.name: result_in(self.folders[job.name]) for job in file.jobs}
 
-    def done(self, job: Job) -> bool:
+    def done(self, job: TableJob) -> bool:
         """Whether a job has its final result, and all that it was to write is there."""
         from gpuga.cluster.job_folder import FINAL
 
         result = self.found[job.name]
         return result is not None and result.code in FINAL and (bool(result.code) or self._written(job))
 
-    def _written(self, job: Job) -> bool:
+    def _written(self, job: TableJob) -> bool:
         return all(path.exists() for path in job.outputs.values())
 
     def rows(self) -> list[Row]:
@@ -133,7 +133,7 @@ class Plan:
             click.echo("\n".join(said))
         return _code(list(results.values()))
 
-    def _task(self, job: Job) -> Task:
+    def _task(self, job: TableJob) -> Task:
         from gpuga.cluster.job_run import Task
 
         said = {"folder": str(self.folders[job.name]), "commands": self.commands[job.name]}
@@ -167,7 +167,7 @@ class Plan:
         lines.append(f"{left} of {len(self.mine)} jobs would run: {total / count:.0f} s on {count} workers{more}")
         return lines
 
-    def _estimate(self, job: Job) -> float | None:
+    def _estimate(self, job: TableJob) -> float | None:
         """Seconds that a job may take: its limit, or what earlier jobs took per byte of their tables."""
         if "seconds" in job.options:
             return 1.1 * float(job.options["seconds"]) + 2

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gpuga.files.notation import Written
-    from gpuga.verify import Table
+    from gpuga.verify import PlainTable
 
 
 @click.command()
@@ -62,7 +62,7 @@ def verify(reading: dict[str, Any], pattern: str, proof: str, quiet: bool, **wan
     return 0 if lines[0].startswith("accepted") else 1
 
 
-def _table(table: str, **given: Any) -> Table:
+def _table(table: str, **given: Any) -> PlainTable:
     """The table as the checker reads it, by the options of `table_options`.
 
     What the checker cannot read by itself (Parquet, workbooks, decimal commas and the like) gpuga reads for it.
@@ -76,7 +76,7 @@ def _table(table: str, **given: Any) -> Table:
         raise checker.Unreadable("--by: a proof is checked on a table; gpuga tabulate writes that of records")
     trees = checker.files_by_dimension(given["hierarchy"])
     total, totals = checker.codes_of_totals(given["total"])
-    reading = checker.Reading(
+    reading = checker.ReadAs(
         given["levels"], given["weights"], total, trees, given["ignore"], given["dimension"], totals
     )
     written = Written(**{field.name: given[field.name] for field in fields(Written)})

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpuga.cluster.messages import (
     Letter,
-    Prices,
+    ProverMessage,
     masks,
     new_circuits,
     plain_circuits,
@@ -194,7 +194,7 @@ def _answer(run: Run) -> bytes:
     population = run.evolution.population
     cheapest = population.take(population.distinct()[:MIGRANTS])
     patterns = np.concatenate([run.evolution.best.suppressed[None], cheapest.unpacked(range(len(cheapest)))])
-    prices = None if run.prover is None else Prices(run.lower, *run.points[0])
+    prices = None if run.prover is None else ProverMessage(run.lower, *run.points[0])
     letter = Letter(patterns & ~run.forced, plain_circuits(run.kernels.memory()), prices)
     figures = {"generation": run.evolution.generation, "children": run.breeder.children, "why": run.stop.why}
     return packed(

@@ -38,7 +38,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
 @dataclass(frozen=True)
-class Job:
+class TableJob:
     """One table to protect; files by absolute names, `needs` the jobs whose patterns its options name."""
 
     name: str
@@ -54,7 +54,7 @@ class JobFile:
 
     path: Path
     folder: Path
-    jobs: tuple[Job, ...]
+    jobs: tuple[TableJob, ...]
 
 
 def read_jobs(path: str | Path) -> JobFile:
@@ -101,7 +101,7 @@ class _Reader:
             raise self._fault("must be a table of names and values", field)
         return given
 
-    def _jobs(self, given: Any, number: int, common: Mapping[str, Any]) -> Iterator[Job]:
+    def _jobs(self, given: Any, number: int, common: Mapping[str, Any]) -> Iterator[TableJob]:
         """The jobs of one entry: one, or one per file where it names many."""
         where = f"job {number}"
         given = self._mapping(given, where)
@@ -129,7 +129,7 @@ class _Reader:
             raise self._fault(f"no file matches {printable(given['tables'])!r}", where)
         return found
 
-    def _job(self, name: str, table: Path, options: dict[str, Any], outputs: Mapping[str, Any]) -> Job:
+    def _job(self, name: str, table: Path, options: dict[str, Any], outputs: Mapping[str, Any]) -> TableJob:
         for option in options:
             if option in OURS:
                 raise self._fault("is decided by the run: name files in outputs", f"{name}, {option}")
@@ -138,7 +138,7 @@ class _Reader:
             if option in options:
                 options[option] = [self._file(name, option, one, needs) for one in _listed(options[option])]
         self._known(outputs, OUTPUTS, f"outputs of {name}")
-        return Job(name, table, options, {k: self._output(name, k, v) for k, v in outputs.items()}, tuple(needs))
+        return TableJob(name, table, options, {k: self._output(name, k, v) for k, v in outputs.items()}, tuple(needs))
 
     def _file(self, name: str, option: str, value: Any, needs: dict[str, None]) -> str:
         """A file that is read, by its absolute name; `@NAME` stays, as the pattern of another job."""
@@ -157,7 +157,7 @@ class _Reader:
             raise self._fault("must be the name of a file", f"{name}, {kind}")
         return self.base / value.replace("{name}", name)
 
-    def _different(self, jobs: list[Job]) -> None:
+    def _different(self, jobs: list[TableJob]) -> None:
         """No two jobs have one name, or write one file, and none writes what another reads."""
         names: set[str] = set()
         taken = {str(job.table): job.name for job in jobs}
@@ -170,11 +170,11 @@ class _Reader:
                     raise self._fault(f"names the same file as job {taken[path]}", f"{job.name}, outputs")
                 taken[path] = job.name
 
-    def _in_order(self, jobs: list[Job]) -> tuple[Job, ...]:
+    def _in_order(self, jobs: list[TableJob]) -> tuple[TableJob, ...]:
         """Those that are needed first; of others as they stand in the file."""
         by_name, ordered, asked = {job.name: job for job in jobs}, {}, []
 
-        def put(job: Job) -> None:
+        def put(job: TableJob) -> None:
             if job.name in ordered:
                 return
             if job.name in asked:
@@ -196,7 +196,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def share_of(jobs: tuple[Job, ...], number: int, count: int) -> tuple[Job, ...]:
+def share_of(jobs: tuple[TableJob, ...], number: int, count: int) -> tuple[TableJob, ...]:
     """The jobs of one of several runs that share a file, by number from 0; jobs that need each other stay together."""
     group: dict[str, int] = {}
     for job in jobs:

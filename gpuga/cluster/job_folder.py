@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuga.audience import CONFIDENTIAL, OFFICE
-from gpuga.cluster.job_file import FILES, Job
+from gpuga.cluster.job_file import FILES, TableJob
 from gpuga.errors import GpugaError, InputError
 from gpuga.files.atomic import write_whole
 from gpuga.version import __version__
@@ -58,7 +58,7 @@ class Result:
         return cls(said["code"], said["sentence"], said["seconds"], said["summary"])
 
 
-def keys_of(jobs: tuple[Job, ...]) -> dict[str, str]:
+def keys_of(jobs: tuple[TableJob, ...]) -> dict[str, str]:
     """The key of every job, by its name; jobs that are needed must come first."""
     keys: dict[str, str] = {}
     contents: dict[str, str] = {}
@@ -72,7 +72,7 @@ def keys_of(jobs: tuple[Job, ...]) -> dict[str, str]:
     return keys
 
 
-def _inputs(job: Job) -> set[str]:
+def _inputs(job: TableJob) -> set[str]:
     named = {one.partition("=")[2] for one in job.options.get("hierarchy", ())}
     named |= {one for option in ("start", "like") for one in job.options.get(option, ())}
     return {str(job.table)} | {name for name in named if name and not name.startswith("@")}
@@ -85,7 +85,7 @@ def _said(value: str, files: Mapping[str, str], keys: Mapping[str, str]) -> str:
     return f"{dimension}{sign}{files[file]}" if sign and file in files else files.get(value, value)
 
 
-def _content(name: str, contents: dict[str, str], job: Job) -> str:
+def _content(name: str, contents: dict[str, str], job: TableJob) -> str:
     """The SHA-256 of a file, read once however many jobs use it."""
     if name not in contents:
         try:
@@ -96,7 +96,7 @@ def _content(name: str, contents: dict[str, str], job: Job) -> str:
     return contents[name]
 
 
-def folder_of(above: Path, job: Job, key: str) -> Path:
+def folder_of(above: Path, job: TableJob, key: str) -> Path:
     """The folder of a job."""
     return above / f"{job.name}-{key[:16]}"
 

@@ -67,7 +67,7 @@ def masks(packed_bits: NDArray[np.uint8], cells: int) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
+class ProverMessage:
     """What a prover tells all islands: a bound, the point of its relaxation float64[n], and columns to try first."""
 
     lower: int
@@ -80,7 +80,7 @@ class Prices:
         return {"lower": np.array([self.lower]), "point": steps, "core": np.packbits(self.core)}
 
     @classmethod
-    def of(cls, arrays: Arrays) -> Prices:
+    def of(cls, arrays: Arrays) -> ProverMessage:
         """From arrays."""
         core = np.unpackbits(arrays["core"])[: len(arrays["point"])].astype(bool)
         return cls(int(arrays["lower"][0]), arrays["point"] / FINE, core)
@@ -92,7 +92,7 @@ class Letter:
 
     patterns: NDArray[np.bool_]
     circuits: Arrays = field(default_factory=dict)
-    prices: Prices | None = None
+    prices: ProverMessage | None = None
 
     def arrays(self) -> Arrays:
         """As arrays without any value."""
@@ -104,7 +104,7 @@ class Letter:
     def of(cls, arrays: Arrays, cells: int) -> Letter:
         """From arrays."""
         told, circuits = part("prices", arrays), part("circuits", arrays)
-        return cls(masks(arrays["patterns"], cells), circuits, Prices.of(told) if told else None)
+        return cls(masks(arrays["patterns"], cells), circuits, ProverMessage.of(told) if told else None)
 
 
 def plain_circuits(memory: Arrays) -> Arrays:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gpuga.evolution.breeding import Breeder
-from gpuga.evolution.population import Member, Population, places_of
+from gpuga.evolution.population import Population, PopulationMember, places_of
 from gpuga.table.table import Mask
 
 MUTATED = 0.25
@@ -47,10 +47,10 @@ class DeapOperator(ABC):
 class Mating(DeapOperator):
     """A crossover of two individuals."""
 
-    def bound(self, breeder: Breeder, candidate: Mask) -> Callable[[Sequence[Member]], Population]:
+    def bound(self, breeder: Breeder, candidate: Mask) -> Callable[[Sequence[PopulationMember]], Population]:
         """Children of pairs of parents, two each."""
 
-        def mate(parents: Sequence[Member]) -> Population:
+        def mate(parents: Sequence[PopulationMember]) -> Population:
             population = parents[0].population
             lists = _lists(population, places_of(parents).tolist(), candidate)
             with _drawing(breeder):

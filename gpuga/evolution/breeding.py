@@ -18,7 +18,7 @@ from deap import base
 from numpy.typing import NDArray
 
 from gpuga.context import Clock
-from gpuga.evolution.population import Member, Population, Words, places_of
+from gpuga.evolution.population import Population, PopulationMember, Words, places_of
 from gpuga.kernels.logic.decoding_price import BLUR, BY_CAPACITY, BY_NEED, BY_WEIGHT, SINGLE
 from gpuga.kernels.random import Stream
 from gpuga.table.table import Ints, Mask
@@ -189,14 +189,14 @@ class Breeder:
         self.size = max(min(self.size, FEWEST), min(self.size, int(SEEDING * self.clock.seconds / each)))
         return made.joined(self.newcomers(max(0, min(count, self.size) - 2 * few)))
 
-    def select(self, population: Population, k: int) -> list[Member]:
+    def select(self, population: Population, k: int) -> list[PopulationMember]:
         """Parents by tournament."""
         drawn = self.stream.integers(0, len(population), k * TOURNAMENT).reshape(k, TOURNAMENT)
         won = drawn[np.arange(k), np.argmin(population.costs[drawn], axis=1)]
         members = population.members
         return [members[z] for z in won.tolist()]
 
-    def mate(self, parents: Sequence[Member]) -> Population:
+    def mate(self, parents: Sequence[PopulationMember]) -> Population:
         """Children of pairs: by components of what they differ in, and some by decoding with inherited cells."""
         population = parents[0].population
         pairs = places_of(parents[: len(parents) // 2 * 2]).reshape(-1, 2)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpuga.bounds.incumbent import BY_CUTS, BY_TREE, Best
-from gpuga.bounds.search import Search
+from gpuga.bounds.search import BranchAndCut
 from gpuga.bounds.small_instance import small, solve_small
 from gpuga.context import Context
 from gpuga.errors import InputError
@@ -82,7 +82,7 @@ def _short_search(problem: TableProblem, context: Context) -> Best:
     """A few steps of the exact search: a count, so that the outcome does not depend on the machine."""
     if isinstance(problem, TwoWayProblem):
         return solve_small(problem, context.clock.part(0.5))
-    search = Search(problem, replace(context, clock=context.clock.part(0.5)))
+    search = BranchAndCut(problem, replace(context, clock=context.clock.part(0.5)))
     for step, _ in enumerate(search.steps()):
         if search.proven or step >= STEPS:
             break

@@ -18,7 +18,7 @@ from gpuga.context import Clock
 from gpuga.evolution.breeding import Shares
 from gpuga.kernels.crossing import Crossing
 from gpuga.kernels.general import GeneralCpu
-from gpuga.kernels.layout import Lines, Patterns, Requirements, pack
+from gpuga.kernels.layout import EquationLines, Patterns, Requirements, pack
 from gpuga.kernels.logic.decoding_price import BY_NEED, BY_WEIGHT
 from gpuga.kernels.logic.general_records import AT_RANDOM, Genes
 from gpuga.kernels.logic.general_records import BY_NEED as NEED_FIRST
@@ -95,7 +95,7 @@ class GeneralKernels:
 
         known = self.place[table.lines.cell] >= 0  # equations of cells without a place are kept by nobody who moves
         start = np.concatenate([[0], np.cumsum(known)])[table.lines.start]
-        lines = Lines.of(start, self.place[table.lines.cell[known]], table.lines.coef[known], len(cell))
+        lines = EquationLines.of(start, self.place[table.lines.cell[known]], table.lines.coef[known], len(cell))
         asked = Requirements.of(self.place[requirements.cell], requirements.direction, requirements.need)
         weights = np.where(lay(table.forced), 0, lay(table.weight))
         self._forced: Mask = lay(table.forced)
@@ -257,7 +257,7 @@ class GeneralKernels:
         return self.crossing.nearest(patterns.packed(), others.packed())
 
 
-def hubs_of(lines: Lines) -> Mask:
+def hubs_of(lines: EquationLines) -> Mask:
     """The lines of which every cell is the total of another line: they join parts that have little in common."""
     totals, size = np.zeros(lines.cells, bool), np.diff(lines.start)
     line = np.repeat(np.arange(lines.count), size)

@@ -34,7 +34,7 @@ from gpuga.evolution.heurgene_loops import (
     TOO_LONG,
     CellLevels,
     Circuits,
-    Scratch,
+    LoopScratch,
     attempt_crossover,
     circuit_lists,
     drop_one_redundant,
@@ -133,7 +133,7 @@ class HeurGene:
         self.cell_levels = CellLevels(problem.levels, order.astype(np.int64), start)
         self._attempts: list[Ints] = []
         self._known: set[bytes] = set()
-        self.scratch: Scratch = new_scratch(problem.network())
+        self.scratch: LoopScratch = new_scratch(problem.network())
         self.offspring = self.refused = self.infeasible = 0
 
     def counts(self) -> dict[str, int]:

@@ -34,7 +34,7 @@ class Circuits(NamedTuple):
     rest: Ints
 
 
-class Scratch(NamedTuple):
+class LoopScratch(NamedTuple):
     """Room: use counts of two individuals, and the network of the individual at hand (`loaded[:size[0]]`)."""
 
     uses: Lists
@@ -44,10 +44,10 @@ class Scratch(NamedTuple):
     size: Ints
 
 
-def new_scratch(network: PatternNetwork) -> Scratch:
+def new_scratch(network: PatternNetwork) -> LoopScratch:
     """Room for a table; the network holds the forced cells only."""
     places = network.kind.size
-    return Scratch(
+    return LoopScratch(
         np.zeros(places, np.int32),
         np.zeros(places, np.int32),
         network,
@@ -168,7 +168,7 @@ def _total(uses: Lists, weight: Ints) -> int:
 
 
 @compiled
-def attempt_crossover(first: Circuits, second: Circuits, weight: Ints, drawn: Ints, scratch: Scratch) -> int:
+def attempt_crossover(first: Circuits, second: Circuits, weight: Ints, drawn: Ints, scratch: LoopScratch) -> int:
     """Swap the list of the first drawn cell whose estimate is below the cheaper parent's cost; in place.
 
     Returns the cell, -1 if there is none.
@@ -197,7 +197,7 @@ def attempt_crossover(first: Circuits, second: Circuits, weight: Ints, drawn: In
 
 
 @bare
-def _load(individual: Circuits, scratch: Scratch) -> None:
+def _load(individual: Circuits, scratch: LoopScratch) -> None:
     """Make the network that of an individual."""
     for z in range(scratch.size[0]):
         if kind_of(scratch.network, scratch.loaded[z]) == SECONDARY:
@@ -214,7 +214,7 @@ def _load(individual: Circuits, scratch: Scratch) -> None:
 
 
 @bare
-def _hide(place: int, scratch: Scratch) -> None:
+def _hide(place: int, scratch: LoopScratch) -> None:
     if kind_of(scratch.network, place) == PUBLISHED:
         add(scratch.network, place, SECONDARY)
         scratch.loaded[scratch.size[0]] = place
@@ -222,7 +222,7 @@ def _hide(place: int, scratch: Scratch) -> None:
 
 
 @compiled
-def drop_redundant(cells: CellLevels, individual: Circuits, chosen: int, weight: Ints, scratch: Scratch) -> int:
+def drop_redundant(cells: CellLevels, individual: Circuits, chosen: int, weight: Ints, scratch: LoopScratch) -> int:
     """Drop the redundant places of the chosen cell's circuit and of the circuits that meet it; returns how many.
 
     In place, heavy places first. The circuits that a dropped place was part of become what now protects
@@ -245,7 +245,7 @@ def drop_redundant(cells: CellLevels, individual: Circuits, chosen: int, weight:
 
 
 @compiled
-def drop_one_redundant(cells: CellLevels, individual: Circuits, chosen: int, scratch: Scratch) -> bool:
+def drop_one_redundant(cells: CellLevels, individual: Circuits, chosen: int, scratch: LoopScratch) -> bool:
     """Drop the first redundant place of one cell's circuit and merge the circuits that it was part of; in place."""
     lists = individual.lists
     _load(individual, scratch)

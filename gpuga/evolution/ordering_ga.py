@@ -23,7 +23,7 @@ from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox
 from gpuga.evolution.individual import Cost, assign
-from gpuga.evolution.orderings import Evaluator, Wanted, evaluator_of
+from gpuga.evolution.orderings import Evaluator, OrderingVariant, evaluator_of
 from gpuga.evolution.stopping import Stop
 from gpuga.parameters import MUTATIONS, OrderingGaParameters, OrderingLsParameters, OrderingParameters
 from gpuga.protection import Found
@@ -79,7 +79,7 @@ def _search(table: Table, context: Context, parameters: OrderingParameters, size
     variant, _, mutation = parameters.variant.partition(":")
     mutation = mutation or SELF_ADAPTIVE
     published = parameters.as_published
-    evaluator = evaluator_of(table, Wanted(variant, parameters.groups, published), context)
+    evaluator = evaluator_of(table, OrderingVariant(variant, parameters.groups, published), context)
     if not len(evaluator.items):
         return evaluator.finish(np.zeros(0, np.int32))
     random = np.random.Generator(np.random.PCG64(context.seed))

@@ -46,7 +46,7 @@ Items = list[Ints]
 """The sensitive cells of each item."""
 
 
-class Wanted(NamedTuple):
+class OrderingVariant(NamedTuple):
     """What is ordered: the variant, the number of groups, and whether by the letter of the paper."""
 
     variant: str
@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
     as_published: bool = False
 
 
-def items_of(table: Table, wanted: Wanted, strict: bool) -> Items:
+def items_of(table: Table, wanted: OrderingVariant, strict: bool) -> Items:
     """The items of a variant, by falling weight of their heaviest cell."""
     variant = wanted.variant
     if variant == "one-p":
@@ -107,7 +107,7 @@ class Evaluator(Protocol):
         """The complete pattern of an ordering, every requirement protected, without redundant cells."""
 
 
-def evaluator_of(table: Table, wanted: Wanted, context: Context) -> Evaluator:
+def evaluator_of(table: Table, wanted: OrderingVariant, context: Context) -> Evaluator:
     """The evaluator that suits a table, or the paper's."""
     if wanted.variant not in ITEMS:
         names = ", ".join(ITEMS)

@@ -14,7 +14,7 @@ from gpuga.table.table import Ints, Mask
 Words = NDArray[np.uint64]
 
 
-class Member:
+class PopulationMember:
     """An individual of a population: its place there, its fitness; the pattern stays in the back end."""
 
     __slots__ = ("fitness", "place", "population")
@@ -33,37 +33,37 @@ class Member:
         """The pattern in host memory (bool[n])."""
         return np.asarray(self.population.unpacked([self.place])[0], bool)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Member:
+    def __deepcopy__(self, memo: dict[int, Any]) -> PopulationMember:
         return self.population.take([self.place])[0]
 
 
-class Population(Sequence[Member]):
+class Population(Sequence[PopulationMember]):
     """Patterns as their back end keeps them, costs int64[P] (forced cells left out) and digests uint64[P]."""
 
     def __init__(self, patterns: Any, costs: Ints, digests: Words) -> None:
         self.patterns, self.costs, self.digests = patterns, costs, digests
-        self._members: list[Member] | None = None
+        self._members: list[PopulationMember] | None = None
 
     def __len__(self) -> int:
         return len(self.costs)
 
     @overload
-    def __getitem__(self, at: int) -> Member: ...
+    def __getitem__(self, at: int) -> PopulationMember: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Member]: ...
+    def __getitem__(self, at: slice) -> list[PopulationMember]: ...
 
-    def __getitem__(self, at: int | slice) -> Member | list[Member]:
+    def __getitem__(self, at: int | slice) -> PopulationMember | list[PopulationMember]:
         return self.members[at]
 
-    def __iter__(self) -> Iterator[Member]:
+    def __iter__(self) -> Iterator[PopulationMember]:
         return iter(self.members)
 
     @property
-    def members(self) -> list[Member]:
+    def members(self) -> list[PopulationMember]:
         """The individuals, made when first asked for."""
         if self._members is None:
-            self._members = [Member(self, place) for place in range(len(self))]
+            self._members = [PopulationMember(self, place) for place in range(len(self))]
         return self._members
 
     def take(self, places: Sequence[int] | Ints) -> Population:
@@ -83,7 +83,7 @@ class Population(Sequence[Member]):
         )
 
     @classmethod
-    def of(cls, members: Sequence[Member]) -> Population:
+    def of(cls, members: Sequence[PopulationMember]) -> Population:
         """Individuals of any populations, in that order."""
         groups = list({id(one.population): one.population for one in members}.values())
         begins = dict(zip(map(id, groups), np.cumsum([0, *map(len, groups)]).tolist(), strict=False))
@@ -95,7 +95,7 @@ class Population(Sequence[Member]):
         return np.asarray(self.take(places).patterns.unpacked(), bool)
 
     @property
-    def best(self) -> Member:
+    def best(self) -> PopulationMember:
         """The cheapest; of equals the first."""
         return self.members[int(np.argmin(self.costs))]
 
@@ -106,16 +106,16 @@ class Population(Sequence[Member]):
         return first[np.argsort(self.costs[first], kind="stable")]
 
 
-def places_of(members: Sequence[Member]) -> Ints:
+def places_of(members: Sequence[PopulationMember]) -> Ints:
     """Where individuals stand in their population (int64[k])."""
     return np.array([member.place for member in members], np.int64)
 
 
-def same_pattern(one: Member, other: Member) -> bool:
+def same_pattern(one: PopulationMember, other: PopulationMember) -> bool:
     """Whether two individuals are the same, for DEAP's hall of fame."""
     return bool(one.population.digests[one.place] == other.population.digests[other.place])
 
 
-def cells_apart(one: Member, other: Member) -> int:
+def cells_apart(one: PopulationMember, other: PopulationMember) -> int:
     """In how many cells two individuals differ."""
     return int((one.suppressed ^ other.suppressed).sum())

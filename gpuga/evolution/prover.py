@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.bounds.master import useful_columns
-from gpuga.bounds.search import Search
+from gpuga.bounds.search import BranchAndCut
 from gpuga.circuits.cover import Cover
 from gpuga.context import Context, Silent
 from gpuga.errors import OutOfTime
@@ -34,7 +34,7 @@ DEARER, NEWS = 1.6, 0.97
 this share of the latest one that was."""
 
 
-class Incumbent(Protocol):
+class SearchState(Protocol):
     """A search as its news are made from: the cheapest pattern so far and what no pattern undercuts."""
 
     best: Mask
@@ -51,7 +51,7 @@ class Incumbent(Protocol):
 class News:
     """What is known after `steps` steps, with prices by a `point` float64[n] and a `core` bool[n] of columns."""
 
-    def __init__(self, steps: int, search: Incumbent, point: NDArray[np.float64], core: Mask) -> None:
+    def __init__(self, steps: int, search: SearchState, point: NDArray[np.float64], core: Mask) -> None:
         self.steps, self.cost, self.best, self.lower = steps, search.cost, search.best, search.lower
         self.point, self.core = point, core
         self.circuits: Witnesses | None = None
@@ -92,7 +92,7 @@ class Beside(ABC):
         self.clock = context.clock.part(1.0)
         self.problem, self.paced = problem, paced
         self._context = replace(context, clock=self.clock, progress=Silent())
-        self.search: Incumbent | None = None
+        self.search: SearchState | None = None
         self.ended = False
         self.cpu_seconds = 0.0
         self._latest: News | None = None
@@ -210,12 +210,12 @@ class Beside(ABC):
 class Prover(Beside):
     """Runs the exact search beside evolution."""
 
-    _exact: Search | None = None
+    _exact: BranchAndCut | None = None
     _shown: int | None = None
     _cleaned: int | None = None
 
     def _steps(self) -> Iterator[None]:
-        self.search = self._exact = Search(self.problem, self._context)
+        self.search = self._exact = BranchAndCut(self.problem, self._context)
         yield
         yield from self._exact.steps()
 

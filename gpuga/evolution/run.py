@@ -29,7 +29,7 @@ from gpuga.evolution.completer import Completer
 from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_operators
 from gpuga.evolution.front import Front, alternatives
 from gpuga.evolution.objectives import Objectives
-from gpuga.evolution.population import Member, Population, cells_apart, same_pattern
+from gpuga.evolution.population import Population, PopulationMember, cells_apart, same_pattern
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import Beside, News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
@@ -314,7 +314,7 @@ class Run:
 
     def _replace(self, population: Population, offspring: Population) -> Population:
         """The survivors; an operator of DEAP's kind may return them as a list."""
-        survivors: Population | list[Member] = self.toolbox.survive(population, offspring)
+        survivors: Population | list[PopulationMember] = self.toolbox.survive(population, offspring)
         return survivors if isinstance(survivors, Population) else Population.of(survivors)
 
     def _heed(self, news: News) -> Population:

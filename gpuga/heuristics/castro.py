@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuga.circuits.min_cost_flow import Priced, priced, protect_by_flow
 from gpuga.circuits.path_cover import clean_up
-from gpuga.circuits.paths import Ask, PathPolicy, Reached, new_reached, plain, suppress_path, wide_or_any
+from gpuga.circuits.paths import PathPolicy, PathRequest, Reached, new_reached, plain, suppress_path, wide_or_any
 from gpuga.compiled import bare, compiled, whole
 from gpuga.context import Context
 from gpuga.errors import GpugaError, OutOfTime
@@ -120,7 +120,7 @@ def _disjoint_paths(work: Work, q: int) -> int:
     reached = 0
     while reached < need:
         left = need - reached
-        ask = Ask(source, sink, left, left)
+        ask = PathRequest(source, sink, left, left)
         if wide_or_any(network, work.costs, work.policy, work.reached, ask) >= NO_PATH:
             break
         suppress_path(network, ask)
@@ -135,7 +135,7 @@ def _disjoint_paths(work: Work, q: int) -> int:
 
 
 @bare
-def _note_free(work: Work, ask: Ask) -> None:
+def _note_free(work: Work, ask: PathRequest) -> None:
     """The places of a path cost a minimum-cost flow nothing any more."""
     net = work.network.net
     v = ask.sink
@@ -146,7 +146,7 @@ def _note_free(work: Work, ask: Ask) -> None:
 
 
 @bare
-def _credit(work: Work, own: int, own_forward: bool, ask: Ask) -> int:
+def _credit(work: Work, own: int, own_forward: bool, ask: PathRequest) -> int:
     """Credit the sensitive cells on the circuit with what it carries in either sense; the path's width."""
     net, parent = work.network.net, work.network.search.parent
     with_path, against_path = UNBOUNDED, UNBOUNDED

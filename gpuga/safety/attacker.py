@@ -20,7 +20,7 @@ from scipy.sparse import csc_array
 
 from gpuga.lp.batch import BatchSolver
 from gpuga.lp.highs import WIDEST, Highs, solve_whole
-from gpuga.lp.solver import Answer, Model, Session, Solver, Status
+from gpuga.lp.solver import Answer, Model, Session, Solver, SolveStatus
 from gpuga.safety.basis import Integers, Solution
 from gpuga.safety.exact_lp import IntegerProgram, Vertex
 from gpuga.safety.requirements import Requirements
@@ -144,7 +144,7 @@ class Attacker:
         self._bound(columns, low[columns], high[columns])
         try:
             answer = self._solve(seconds)
-            if answer.status is not Status.OPTIMAL:
+            if answer.status is not SolveStatus.OPTIMAL:
                 return None
             vertex = self._vertex(IntegerProgram(self.matrix, low, high))
             point = None if vertex is None else vertex.point()
@@ -220,7 +220,7 @@ class Attacker:
             cost = -cost
         answer = self._solve_whole(cost, low, high, np.zeros(self.matrix.shape[0]), seconds)
         everywhere = bool(((self.up <= far) & (self.down <= far)).all())
-        proven = answer.status is Status.OPTIMAL and least is None and everywhere
+        proven = answer.status is SolveStatus.OPTIMAL and least is None and everywhere
         return self._whole_answer(answer, np.zeros(len(self.cells), np.int64), column, direction, proven)
 
     def _whole_near(self, cell: int, direction: int, need: int | None, reach: Reach, seconds: float) -> Reach:
@@ -338,9 +338,9 @@ class Attacker:
         try:
             for _ in range(ROUNDS):
                 answer = self._solve(until - time.monotonic())
-                if answer.status is Status.UNBOUNDED and not magnified:
+                if answer.status is SolveStatus.UNBOUNDED and not magnified:
                     return Reach(Fraction(0), None, None, unbounded=True)
-                if answer.status is not Status.OPTIMAL:
+                if answer.status is not SolveStatus.OPTIMAL:
                     break
                 if short > 0 and not magnified and answer.objective * self.unit < short * (goal or 0):
                     break

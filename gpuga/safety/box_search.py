@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.compiled import compiled, inner
-from gpuga.kernels.logic.boxes import LENGTH, Ask, Boxed, Bytes, Scratch, cheapest
+from gpuga.kernels.logic.boxes import LENGTH, Boxed, BoxRequest, BoxScratch, Bytes, cheapest
 from gpuga.table.table import INFINITE, Ints
 
 
 @inner
-def new_scratch(boxed: Boxed, options: int, cells: int) -> Scratch:
+def new_scratch(boxed: Boxed, options: int, cells: int) -> BoxScratch:
     """Working memory for one thread."""
     axes = len(boxed.size)
     rows = options if axes == 3 and boxed.total[2] >= 0 else 0
-    return Scratch(
+    return BoxScratch(
         np.empty(options, np.int64),
         np.empty(options, np.int32),
         np.empty(cells, np.int32),
@@ -45,7 +45,7 @@ def boxes_in_order(
     covered, length = np.zeros(len(place), np.uint8), np.zeros(len(place), np.int64)
     out_place, out_amount, used = np.empty(1024, np.int32), np.empty(1024, np.int64), 0
     for t in range(len(place)):
-        if cheapest(Ask(boxed, hidden, inside, place[t], direction[t], need[t]), scratch) >= INFINITE:
+        if cheapest(BoxRequest(boxed, hidden, inside, place[t], direction[t], need[t]), scratch) >= INFINITE:
             continue
         covered[t], length[t] = 1, scratch.level[LENGTH, len(boxed.size)]
         if used + length[t] > len(out_place):

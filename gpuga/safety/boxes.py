@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import Grid
+from gpuga.kernels import AxisGrid
 from gpuga.kernels.logic.boxes import Boxed, Bytes
 from gpuga.safety.box_options import options_of
 from gpuga.safety.box_search import boxes_in_order
@@ -37,7 +37,7 @@ class BoxGrid:
     (int64[N]) are by place; absent cells have no room.
     """
 
-    grid: Grid
+    grid: AxisGrid
     up: Ints
     down: Ints
     weight: Ints
@@ -91,7 +91,7 @@ def _laid_out(table: Table, expired: Expired) -> BoxGrid | None:
     def lay(column: Ints) -> Ints:
         return np.where(cell >= 0, column[cell], 0).astype(np.int64)
 
-    grid = Grid.of([options[axis] for axis in order])
+    grid = AxisGrid.of([options[axis] for axis in order])
     return BoxGrid(grid, lay(table.up), lay(table.down), lay(table.weight), cell, place, _groups(table))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.kernels.backend import get_backend
-from gpuga.kernels.layout import Lines
+from gpuga.kernels.layout import EquationLines
 from gpuga.safety.basis import Integers
 from gpuga.table.table import INFINITE, Ints, Mask, Table
 
@@ -37,7 +37,7 @@ def one_line_each(table: Table, suppressed: Mask) -> tuple[Ints, Ints]:
 def _sweeps(table: Table, suppressed: Mask, sweeps: int) -> tuple[Ints, Ints]:
     if _may_overflow(table, suppressed):
         return _wide_sweeps(table, suppressed, min(sweeps, WIDE_SWEEPS))
-    lines = Lines.of(table.lines.start, table.lines.cell, table.lines.coef, len(table))
+    lines = EquationLines.of(table.lines.start, table.lines.cell, table.lines.coef, len(table))
     backend = get_backend("numpy" if len(table) <= SMALL else "cpu")
     fall, rise = backend.unpick(suppressed[None, :], lines, table.up, table.down, sweeps)
     return rise[0], fall[0]

@@ -67,7 +67,7 @@ class Axis:
 
 
 @dataclass(frozen=True, eq=False)
-class Crossing:
+class CrossedAxes:
     """Axes and where the cells lie on them (int32[cells, axes]); groups of cells have no place."""
 
     axes: tuple[Axis, ...]
@@ -98,7 +98,7 @@ SAMPLED = 20_000
 """In tables of many more cells than this, squares are counted at about so many of them: a count is only a hint, every
 crossing is proven line by line."""
 
-_SEEN: WeakKeyDictionary[Table, tuple[Crossing | None]] = WeakKeyDictionary()
+_SEEN: WeakKeyDictionary[Table, tuple[CrossedAxes | None]] = WeakKeyDictionary()
 
 
 Expired = Callable[[], bool]
@@ -111,7 +111,7 @@ def leave_in_time(expired: Expired) -> None:
         raise OutOfTime("time ran out before the table's structure was known; allow more with --seconds")
 
 
-def crossing_of(table: Table, expired: Expired = bool) -> Crossing | None:
+def crossing_of(table: Table, expired: Expired = bool) -> CrossedAxes | None:
     """The crossing of a table with dimensions, or of one whose equations are those of a crossing; else None.
 
     Raises `OutOfTime` where the time is up before it is known.
@@ -122,14 +122,14 @@ def crossing_of(table: Table, expired: Expired = bool) -> Crossing | None:
     return _SEEN[table][0]
 
 
-def _fits(crossing: Crossing) -> bool:
+def _fits(crossing: CrossedAxes) -> bool:
     return len(crossing.axes) <= MOST_AXES and float(np.prod(crossing.shape, dtype=float)) <= LARGEST_GRID
 
 
-def _labelled(table: Table) -> Crossing | None:
+def _labelled(table: Table) -> CrossedAxes | None:
     if table.grid is None or table.linked:
         return None
-    return Crossing(tuple(_axis_of(d) for d in table.grid.dimensions), table.grid.coordinate)
+    return CrossedAxes(tuple(_axis_of(d) for d in table.grid.dimensions), table.grid.coordinate)
 
 
 def _axis_of(dimension: Dimension) -> Axis:
@@ -143,17 +143,17 @@ def _axis_of(dimension: Dimension) -> Axis:
     return Axis(len(dimension.codes), tuple(families))
 
 
-def _plane(table: Table) -> Crossing | None:
+def _plane(table: Table) -> CrossedAxes | None:
     """Rows and columns without labels, totals last."""
     plane = two_way_table(table)
     if plane is None:
         return None
     axes = tuple(Axis(size, ((size - 1, tuple(range(size - 1))),)) for size in plane.shape)
     coordinate = np.stack(np.unravel_index(plane.place, plane.shape), axis=1)
-    return Crossing(axes, np.ascontiguousarray(coordinate, np.int32))
+    return CrossedAxes(axes, np.ascontiguousarray(coordinate, np.int32))
 
 
-def _recovered(table: Table, expired: Expired) -> Crossing | None:
+def _recovered(table: Table, expired: Expired) -> CrossedAxes | None:
     """The crossing that the equations alone describe, proven line by line.
 
     Where kinds of lines do span squares and yet are no product, those that span the fewest are taken together.
@@ -176,7 +176,9 @@ def _recovered(table: Table, expired: Expired) -> Crossing | None:
     return found if found is not None and found.axes[0].parent is not None else None
 
 
-def _crossed(lines: Lines, n: int, total: NDArray[np.int32], axis_of_line: Ints, expired: Expired) -> Crossing | None:
+def _crossed(
+    lines: Lines, n: int, total: NDArray[np.int32], axis_of_line: Ints, expired: Expired
+) -> CrossedAxes | None:
     """The crossing in which each line lies along the axis named, if there is one."""
     count = int(axis_of_line.max()) + 1
     codes = [_held_together(lines, n, axis_of_line != axis) for axis in range(count)]
@@ -190,7 +192,7 @@ def _crossed(lines: Lines, n: int, total: NDArray[np.int32], axis_of_line: Ints,
         if families is None:
             return None
         axes.append(Axis(sizes[axis], families))
-    return Crossing(tuple(axes), coordinate)
+    return CrossedAxes(tuple(axes), coordinate)
 
 
 def _totals(lines: Lines) -> NDArray[np.int32] | None:

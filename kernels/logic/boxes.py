@@ -21,8 +21,8 @@ TOO_DEAR = 2**60
 """The price of what cannot be; four of them add up without overflow."""
 
 NEXT, END, LENGTH, PRICE, REST, CHOICE = 0, 1, 2, 3, 4, 5
-"""Rows of `Scratch.level`, a column per axis: the option that comes next, where the options end, cells and price of the
-partial box, the least that this axis and the later ones add, and the best choice."""
+"""Rows of `BoxScratch.level`, a column per axis: the option that comes next, where the options end, cells and price of
+the partial box, the least that this axis and the later ones add, and the best choice."""
 
 Bytes = NDArray[np.uint8]
 Signs = NDArray[np.int8]
@@ -32,7 +32,7 @@ class Boxed(NamedTuple):
     """Axes in the order in which they are joined, and the cells' rooms and weights by place (int64[N] each).
 
     Places are row-major in this order of the axes. A cell that is absent has no room; one of negative weight must not
-    be suppressed. See `layout.Grid` for the axes.
+    be suppressed. See `layout.AxisGrid` for the axes.
     """
 
     size: Int64
@@ -48,7 +48,7 @@ class Boxed(NamedTuple):
     weight: Int64
 
 
-class Scratch(NamedTuple):
+class BoxScratch(NamedTuple):
     """Working memory of one search; the box found is `place[:level[LENGTH, axes]]`, moved by `move`."""
 
     price: Int64
@@ -60,7 +60,7 @@ class Scratch(NamedTuple):
     least: Int64
 
 
-class Ask(NamedTuple):
+class BoxRequest(NamedTuple):
     """A box that is looked for: cell `own` is to move by `need` in direction `move`, while `hidden` is suppressed.
 
     With `inside` only suppressed cells may move.
@@ -75,7 +75,7 @@ class Ask(NamedTuple):
 
 
 @inner
-def price_of(ask: Ask, place: int, move: int) -> int:
+def price_of(ask: BoxRequest, place: int, move: int) -> int:
     """What one cell adds to a box; -1 when it may not or cannot move so far."""
     if (ask.boxed.up[place] if move > 0 else ask.boxed.down[place]) < ask.need:
         return -1
@@ -85,7 +85,7 @@ def price_of(ask: Ask, place: int, move: int) -> int:
 
 
 @inner
-def listed(ask: Ask, axis: int, scratch: Scratch, begin: int) -> int:
+def listed(ask: BoxRequest, axis: int, scratch: BoxScratch, begin: int) -> int:
     """List the possible options of one axis from `begin` on; returns their end."""
     boxed, own, move = ask.boxed, ask.own, ask.move
     stride = boxed.stride[axis]
@@ -118,7 +118,7 @@ def listed(ask: Ask, axis: int, scratch: Scratch, begin: int) -> int:
 
 
 @inner
-def sort(scratch: Scratch, begin: int, end: int) -> None:
+def sort(scratch: BoxScratch, begin: int, end: int) -> None:
     """Shell sort of one axis's options by price, then option."""
     gap = 1
     while gap * 3 < end - begin:
@@ -137,7 +137,7 @@ def sort(scratch: Scratch, begin: int, end: int) -> None:
 
 
 @inner
-def spread(ask: Ask, scratch: Scratch, length: int, by: int, sign: int, written: int, left: int) -> int:
+def spread(ask: BoxRequest, scratch: BoxScratch, length: int, by: int, sign: int, written: int, left: int) -> int:
     """Copy the partial box by an offset, with a sign, behind itself; returns the price, -1 if it is too dear."""
     price = 0
     for x in range(length):
@@ -153,7 +153,7 @@ def spread(ask: Ask, scratch: Scratch, length: int, by: int, sign: int, written:
 
 
 @inner
-def join(ask: Ask, axis: int, option: int, limit: int, scratch: Scratch) -> bool:
+def join(ask: BoxRequest, axis: int, option: int, limit: int, scratch: BoxScratch) -> bool:
     """Multiply the partial box by one option of an axis; False when that is impossible or reaches `limit`."""
     boxed, level = ask.boxed, scratch.level
     stride = boxed.stride[axis]
@@ -184,7 +184,7 @@ def join(ask: Ask, axis: int, option: int, limit: int, scratch: Scratch) -> bool
 
 
 @inner
-def prepared(ask: Ask, scratch: Scratch) -> bool:
+def prepared(ask: BoxRequest, scratch: BoxScratch) -> bool:
     """List and sort the options of all axes; False where some axis has none, or the cell itself has no room."""
     level, axes = scratch.level, len(ask.boxed.size)
     if (ask.boxed.up[ask.own] if ask.move > 0 else ask.boxed.down[ask.own]) < ask.need:
@@ -206,7 +206,7 @@ def prepared(ask: Ask, scratch: Scratch) -> bool:
 
 
 @inner
-def by_joining(ask: Ask, scratch: Scratch) -> int:
+def by_joining(ask: BoxRequest, scratch: BoxScratch) -> int:
     """The price of the cheapest box, depth first; the options chosen are in `scratch.level`."""
     level, axes = scratch.level, len(ask.boxed.size)
     best, axis = whole(INFINITE), whole(0)
@@ -231,7 +231,7 @@ def by_joining(ask: Ask, scratch: Scratch) -> int:
 
 
 @inner
-def add_row(ask: Ask, begin: int, code: int, move: int, row: Int64) -> None:
+def add_row(ask: BoxRequest, begin: int, code: int, move: int, row: Int64) -> None:
     """Add the prices of all cells of a row along the last axis, which move against `move` (totals with it)."""
     boxed, hidden, inside, need = ask.boxed, ask.hidden, ask.inside, ask.need
     last = len(boxed.size) - 1
@@ -249,7 +249,7 @@ def add_row(ask: Ask, begin: int, code: int, move: int, row: Int64) -> None:
 
 
 @inner
-def row_of(ask: Ask, axis: int, at: int, scratch: Scratch) -> None:
+def row_of(ask: BoxRequest, axis: int, at: int, scratch: BoxScratch) -> None:
     """Price the row of one option, the last axis's own prices included; known rows stay."""
     boxed, own, move = ask.boxed, ask.own, ask.move
     if scratch.least[at] >= 0:
@@ -275,7 +275,7 @@ def row_of(ask: Ask, axis: int, at: int, scratch: Scratch) -> None:
 
 
 @inner
-def crossed(ask: Ask, move: int, one: int, two: int, by: int, left: int) -> int:
+def crossed(ask: BoxRequest, move: int, one: int, two: int, by: int, left: int) -> int:
     """What the cells cost that two options of the first two axes share, moved on by `by`; -1 if too dear."""
     boxed, own = ask.boxed, ask.own
     price = 0
@@ -303,7 +303,7 @@ def crossed(ask: Ask, move: int, one: int, two: int, by: int, left: int) -> int:
 
 
 @inner
-def by_rows(ask: Ask, scratch: Scratch) -> int:
+def by_rows(ask: BoxRequest, scratch: BoxScratch) -> int:
     """As `by_joining`, for three axes of which the last has no sub-totals: row by row."""
     level, size, total = scratch.level, ask.boxed.size[2], ask.boxed.total[2]
     own, move, ends = ask.own, ask.move, level[END]
@@ -357,7 +357,7 @@ def by_rows(ask: Ask, scratch: Scratch) -> int:
 
 
 @inner
-def cheapest(ask: Ask, scratch: Scratch) -> int:
+def cheapest(ask: BoxRequest, scratch: BoxScratch) -> int:
     """The price of the cheapest box, INFINITE if there is none; the box is in `scratch`.
 
     Of equal boxes the first one found stays.
@@ -377,7 +377,7 @@ def cheapest(ask: Ask, scratch: Scratch) -> int:
 
 @device
 def price_in_order(
-    boxed: Boxed, scratch: Scratch, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32
+    boxed: Boxed, scratch: BoxScratch, hidden: Bytes, cell: Int32, direction: Signs, need: Int64, order: Int32
 ) -> int:
     """What the boxes of the requirements in `order` cost, one after the other, while `hidden` grows by them.
 
@@ -388,7 +388,9 @@ def price_in_order(
         requirement = order[x]
         if requirement < 0:
             continue
-        ask = Ask(boxed, hidden, False, whole(cell[requirement]), whole(direction[requirement]), need[requirement])
+        ask = BoxRequest(
+            boxed, hidden, False, whole(cell[requirement]), whole(direction[requirement]), need[requirement]
+        )
         added = cheapest(ask, scratch)
         if 0 < added < INFINITE:
             spent += added

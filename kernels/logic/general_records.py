@@ -50,7 +50,7 @@ WIDEST = 2**31
 
 
 class GeneralTable(NamedTuple):
-    """What never changes: axes as in `layout.Grid`, cells, requirements and pooled circuits.
+    """What never changes: axes as in `layout.AxisGrid`, cells, requirements and pooled circuits.
 
     `size_of[t]` is the weight of requirement t's cell, as an order asks for it; `asked[x, d]` the requirement of cell x
     up (d = 0) or down (1), -1: none. The pooled circuits of requirement t are

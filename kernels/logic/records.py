@@ -175,7 +175,7 @@ class Lists(NamedTuple):
     key: Int64
 
 
-class Witnesses(NamedTuple):
+class PatternWitnesses(NamedTuple):
     """How the requirements of one pattern are covered, and which arcs have to stay.
 
     `state` uint8[T]; the flow of requirement t over several paths are the first `length[t]` entries of `arc` and
@@ -212,7 +212,7 @@ class Scratch(NamedTuple):
     flood: Flood
     inherited: Inherited
     lists: Lists
-    witnesses: Witnesses
+    witnesses: PatternWitnesses
     supports: Supports
 
 

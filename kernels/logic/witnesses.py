@@ -14,7 +14,7 @@ from .arcs import carried, find
 from .augment import empty_flow, lacking, send
 from .bits import FULL, ONE, ZERO
 from .compile import Integer, bare, whole
-from .records import Needs, Net, Scratch, Search, Witnesses
+from .records import Needs, Net, PatternWitnesses, Scratch, Search
 from .spread import open_for, spread, wait
 
 NOT_ASKED, ASKED = 0, 1
@@ -24,7 +24,7 @@ LONGEST_FLOW = 96
 
 
 @bare
-def begin_witnesses(net: Net, witnesses: Witnesses) -> None:
+def begin_witnesses(net: Net, witnesses: PatternWitnesses) -> None:
     """No requirement leans on anything."""
     for t in range(witnesses.length.shape[0]):
         witnesses.length[t] = 0
@@ -34,7 +34,7 @@ def begin_witnesses(net: Net, witnesses: Witnesses) -> None:
 
 
 @bare
-def forget(net: Net, witnesses: Witnesses, t: int) -> None:
+def forget(net: Net, witnesses: PatternWitnesses, t: int) -> None:
     """Requirement t leans on nothing any more."""
     others = FULL ^ (ONE << np.uint64(t & 63))
     for x in range(witnesses.length[t]):
@@ -46,7 +46,7 @@ def forget(net: Net, witnesses: Witnesses, t: int) -> None:
 
 
 @bare
-def _remember(net: Net, witnesses: Witnesses, t: int) -> None:
+def _remember(net: Net, witnesses: PatternWitnesses, t: int) -> None:
     """Keep the flow that `room` holds as that of requirement t."""
     forget(net, witnesses, t)
     single = ONE << np.uint64(t & 63)
@@ -108,7 +108,7 @@ def _sent_afresh(needs: Needs, net: Net, search: Search, t: int) -> Integer:
 
 
 @bare
-def _sent_round(needs: Needs, net: Net, search: Search, witnesses: Witnesses, t: int, lost: int) -> Integer:
+def _sent_round(needs: Needs, net: Net, search: Search, witnesses: PatternWitnesses, t: int, lost: int) -> Integer:
     """What the kept flow of requirement t lacks without arc `lost`, after all detours."""
     empty_flow(net, find(net, needs.cell[t]))
     carried = whole(0)

@@ -27,13 +27,13 @@ from .records import (
     Lists,
     Needs,
     Net,
+    PatternWitnesses,
     Prices,
     Scratch,
     Search,
     Supports,
     TableRecord,
     Wing,
-    Witnesses,
 )
 from .supports import shift_for
 
@@ -110,7 +110,7 @@ def scratch_of_worker(room: Room, k: int) -> Scratch:
         Flood(room.opened[k], room.reached[k], narrow[13], room.queued[k]),
         Inherited(narrow[14], halves[2], halves[3], cells_long[0]),
         Lists(cells[2], cells_long[1]),
-        Witnesses(room.state[k], room.kept[k], room.length[k], room.arc[k], room.amount[k], room.leaning[k]),
+        PatternWitnesses(room.state[k], room.kept[k], room.length[k], room.arc[k], room.amount[k], room.leaning[k]),
         Supports(room.support[k], room.asking[k, 0], room.asking[k, 1]),
     )
 

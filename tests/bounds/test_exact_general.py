@@ -11,7 +11,7 @@ import pytest
 
 from gpuga.bounds.exact import bound, exact, solve
 from gpuga.bounds.master import Master, useful_columns
-from gpuga.bounds.search import LOOKS, Search, master_of
+from gpuga.bounds.search import LOOKS, BranchAndCut, master_of
 from gpuga.bounds.separators import attacker
 from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.bounds.separators.line_cuts import SparseCut
@@ -145,7 +145,7 @@ def test_optima_of_planes_are_those_of_the_proof_for_planes(seed: int) -> None:
 def test_searching_nearby_leaves_the_tree_open_for_every_cheaper_pattern(seed: int) -> None:
     table = smith3d((5, 4, 4), 0.1, 0.1, seed)
     best = general_exact(table, Context(clock=Clock(60.0)))
-    search = Search(GeneralProblem.of(table), Context())
+    search = BranchAndCut(GeneralProblem.of(table), Context())
     search.master.tighten(Clock(60.0), rounds=5)
     tree = Tree(search.master, useful_columns(search.master, search.cost), search)
     tree.settle(Clock(60.0))
@@ -229,7 +229,7 @@ def spied(function: Callable[..., Any], asked: list[int]) -> Callable[..., Any]:
 def test_the_tree_looks_around_the_incumbent_with_its_own_cuts_and_ever_more_seldom(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    search = Search(GeneralProblem.of(smith3d((8, 6, 5), 0.1, 0.1, 2)), Context())
+    search = BranchAndCut(GeneralProblem.of(smith3d((8, 6, 5), 0.1, 0.1, 2)), Context())
     known, looked = list[int](), search.neighbourhood.improve
 
     def in_vain(pattern: Mask, random: np.random.Generator, clock: Clock) -> Mask:

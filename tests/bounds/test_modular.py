@@ -16,12 +16,12 @@ from gpuga.bounds.modular import SubTable, by_sub_tables, modular, protected, su
 from gpuga.context import Clock, Context
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.safety.audit import audit
-from gpuga.table.crossing import Crossing, crossing_of
+from gpuga.table.crossing import CrossedAxes, crossing_of
 from gpuga.table.generate import smith3d
 from gpuga.table.table import Mask, Table
 
 
-def crossing_found(table: Table) -> Crossing:
+def crossing_found(table: Table) -> CrossedAxes:
     crossing = crossing_of(table)
     assert crossing is not None
     return crossing

@@ -8,7 +8,7 @@ import pytest
 from gpuga.bounds import search as module
 from gpuga.bounds.neighbourhood import Neighbourhood
 from gpuga.bounds.repair.cover import CoverRepair
-from gpuga.bounds.search import Search
+from gpuga.bounds.search import BranchAndCut
 from gpuga.bounds.tree import Tree
 from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
@@ -17,9 +17,9 @@ from gpuga.table.generate import herrington, smith3d
 from gpuga.table.table import Mask
 
 
-def general_search() -> Search:
+def general_search() -> BranchAndCut:
     """A search in a general table with a gap, its root cut for a while."""
-    search = Search(GeneralProblem.of(smith3d((6, 6, 5), 0.1, 0.1, 3)), Context())
+    search = BranchAndCut(GeneralProblem.of(smith3d((6, 6, 5), 0.1, 0.1, 3)), Context())
     search.master.tighten(Clock(), rounds=3)
     search.raise_lower(search.master.bound)
     assert 0 < search.lower < search.cost
@@ -81,7 +81,7 @@ def test_rebuilds_keep_what_they_gain_and_go_on_from_it(monkeypatch: pytest.Monk
 def test_neighbourhoods_are_searched_after_a_dive_that_used_up_the_time_of_the_dives(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    search = Search(two_way_problem(herrington(40, 40, 0.03, 1), Context()), Context())
+    search = BranchAndCut(two_way_problem(herrington(40, 40, 0.03, 1), Context()), Context())
     search.master.tighten(Clock(), rounds=4)
     time_of_dives, asked = Clock(), []
     monkeypatch.setattr(Tree, "dive", lambda *_: time_of_dives.interrupt())

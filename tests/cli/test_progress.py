@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from gpuga.cli import progress as progress_module
 from gpuga.cli.main import main, run
-from gpuga.cli.progress import Bar, Lines, ending_on_interrupt, progress_on_terminal, time_text
+from gpuga.cli.progress import Bar, PlainProgress, ending_on_interrupt, progress_on_terminal, time_text
 from gpuga.context import Clock, Silent
 from gpuga.files import atomic
 
@@ -100,7 +100,7 @@ def test_debug_shows_where_a_fault_came_from(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_plain_lines_say_stage_figures_and_time_left() -> None:
     out = io.StringIO()
-    lines = Lines(out, Clock(90))
+    lines = PlainProgress(out, Clock(90))
     lines.say()
     lines.stage("evolution", 200)
     lines.advance(3, generation=3, best=1234.5, gap="2.10 %")
@@ -155,14 +155,14 @@ def test_every_command_that_can_last_prints_plain_lines_on_request(
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("a,b,value,status\nx,p,5,u\nx,q,6,s\ny,p,7,s\ny,q,8,s\n")
     assert run(["protect", "t.csv", "--out", "p.csv", "--quiet"]) == 0
-    made: list[Lines] = []
+    made: list[PlainProgress] = []
 
-    class Kept(Lines):
+    class Kept(PlainProgress):
         def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             made.append(self)
 
-    monkeypatch.setattr(progress_module, "Lines", Kept)
+    monkeypatch.setattr(progress_module, "PlainProgress", Kept)
     assert run(words) == 0
     assert made == []
     assert run([*words, "--progress"]) == 0

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gpuga.cluster.job_file import Job, read_jobs, share_of
+from gpuga.cluster.job_file import TableJob, read_jobs, share_of
 from gpuga.errors import InputError
 
 
-def jobs_of(folder: Path, text: str) -> tuple[Job, ...]:
+def jobs_of(folder: Path, text: str) -> tuple[TableJob, ...]:
     for name in ("a.csv", "b.csv"):
         (folder / name).write_text("x")
     path = folder / "jobs.toml"
@@ -77,8 +77,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         read_jobs(tmp_path / "jobs.toml")
 
 
-def job(name: str, *needs: str) -> Job:
-    return Job(name, Path(name), {}, {}, needs)
+def job(name: str, *needs: str) -> TableJob:
+    return TableJob(name, Path(name), {}, {}, needs)
 
 
 def test_runs_that_share_a_file_do_every_job_once_and_keep_together_what_needs_each_other() -> None:

@@ -10,24 +10,24 @@ from pathlib import Path
 import pytest
 
 from gpuga.cluster import job_folder
-from gpuga.cluster.job_file import Job
+from gpuga.cluster.job_file import TableJob
 from gpuga.cluster.job_folder import Result, folder_of, held, keep, keys_of, make_private, result_in
 from gpuga.errors import GpugaError, InputError
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> TableJob:
     for name in ("table.csv", "tree.hrc", "old.csv"):
         (tmp_path / name).write_text(name)
     options = {"seed": 1, "hierarchy": [f"d={tmp_path / 'tree.hrc'}"], "like": [str(tmp_path / "old.csv")]}
-    return Job("turnover", tmp_path / "table.csv", options, {})
+    return TableJob("turnover", tmp_path / "table.csv", options, {})
 
 
-def key(job: Job) -> str:
+def key(job: TableJob) -> str:
     return keys_of((job,))[job.name]
 
 
-def test_whatever_decides_about_the_pattern_changes_the_key(job: Job, tmp_path: Path) -> None:
+def test_whatever_decides_about_the_pattern_changes_the_key(job: TableJob, tmp_path: Path) -> None:
     first = key(job)
     assert key(job) == first
     assert key(replace(job, options=dict(job.options) | {"seed": 2})) != first
@@ -39,25 +39,25 @@ def test_whatever_decides_about_the_pattern_changes_the_key(job: Job, tmp_path: 
     assert key(job) == first
 
 
-def test_where_a_table_lies_does_not_change_the_key(job: Job, tmp_path: Path) -> None:
+def test_where_a_table_lies_does_not_change_the_key(job: TableJob, tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("table.csv")
     assert key(replace(job, table=tmp_path / "other.csv")) == key(job)
 
 
-def test_a_job_changes_with_those_that_it_needs(job: Job) -> None:
+def test_a_job_changes_with_those_that_it_needs(job: TableJob) -> None:
     follows = replace(job, name="next", options={"like": ["@turnover"]}, needs=("turnover",))
     first = keys_of((job, follows))["next"]
     changed = replace(job, options=dict(job.options) | {"seed": 2})
     assert keys_of((changed, follows))["next"] != first
 
 
-def test_a_file_that_cannot_be_read_is_named_with_its_job(job: Job, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named_with_its_job(job: TableJob, tmp_path: Path) -> None:
     (tmp_path / "tree.hrc").unlink()
     with pytest.raises(InputError, match=r"tree\.hrc: job turnover: cannot be read"):
         key(job)
 
 
-def test_folders_are_private(tmp_path: Path, job: Job) -> None:
+def test_folders_are_private(tmp_path: Path, job: TableJob) -> None:
     before = os.umask(0)
     try:
         folder = folder_of(tmp_path / "jobs", job, key(job))

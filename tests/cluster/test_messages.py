@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuga.cluster.messages import (
     Letter,
-    Prices,
+    ProverMessage,
     digest,
     new_circuits,
     packed_table,
@@ -41,7 +41,7 @@ def test_a_letter_arrives_as_it_was() -> None:
     patterns = np.random.default_rng(1).random((3, 21)) < 0.3
     circuits = {"start": np.array([0, 2]), "cell": np.array([1, 5], np.int32), "sign": np.array([1, -1], np.int8)}
     point = np.linspace(0, 1, 21)
-    letter = Letter(patterns, circuits, Prices(17, point, point > 0.5))
+    letter = Letter(patterns, circuits, ProverMessage(17, point, point > 0.5))
     there = Letter.of(letter.arrays(), 21)
     assert (there.patterns == patterns).all()
     assert {name: array.tolist() for name, array in there.circuits.items()} == {
@@ -55,8 +55,8 @@ def test_a_letter_arrives_as_it_was() -> None:
 
 
 def test_prices_are_the_same_after_being_passed_on() -> None:
-    once = Prices.of(Prices(0, np.random.default_rng(2).random(50), np.ones(50, bool)).arrays())
-    twice = Prices.of(once.arrays())
+    once = ProverMessage.of(ProverMessage(0, np.random.default_rng(2).random(50), np.ones(50, bool)).arrays())
+    twice = ProverMessage.of(once.arrays())
     assert (once.point == twice.point).all()
 
 

@@ -10,7 +10,14 @@ from gpuga.context import Clock, Context
 from gpuga.evolution.gensup import GenSup
 from gpuga.evolution.heurgene import HOUR, HeurGene, HeurGeneIndividual, heurgene
 from gpuga.evolution.ordering_ga import Breeding, Ordering, mutate, ordering_ga, ordering_ls
-from gpuga.evolution.orderings import FlowEvaluator, GroupEvaluator, ProgramEvaluator, Wanted, evaluator_of, items_of
+from gpuga.evolution.orderings import (
+    FlowEvaluator,
+    GroupEvaluator,
+    OrderingVariant,
+    ProgramEvaluator,
+    evaluator_of,
+    items_of,
+)
 from gpuga.evolution.replacement import find_replacement
 from gpuga.evolution.selection import find_selection
 from gpuga.heuristics.incremental import by_flows
@@ -40,7 +47,7 @@ def test_orderings_by_programs_end_in_safe_patterns(variant: str, shape: tuple[i
 def test_the_evaluators_are_programs_by_cell_and_by_group() -> None:
     plane, cube = smith2d(12, 6, 0.1, 0.1, 3), smith3d((6, 5, 4), 0.1, 0.1, 3)
     kinds = [
-        type(evaluator_of(table, Wanted(variant, 4, True), Context()))
+        type(evaluator_of(table, OrderingVariant(variant, 4, True), Context()))
         for table in (plane, cube)
         for variant in ("one-p", "group-k")
     ]
@@ -49,7 +56,7 @@ def test_the_evaluators_are_programs_by_cell_and_by_group() -> None:
 
 def test_the_cost_of_an_ordering_in_a_plane_is_that_of_its_flows_without_clean_up() -> None:
     table = smith2d(30, 6, 0.1, 0.1, 5)
-    evaluator = evaluator_of(table, Wanted("one-p", as_published=True), Context())
+    evaluator = evaluator_of(table, OrderingVariant("one-p", as_published=True), Context())
     problem = two_way_problem(table, Context())
     order = np.random.default_rng(1).permutation(len(evaluator.items)).astype(np.int32)
     cells = problem.plane.cell.ravel()[problem.levels.place]
@@ -63,7 +70,7 @@ def test_the_cost_of_an_ordering_in_a_plane_is_that_of_its_flows_without_clean_u
 def test_ku_lies_inside_k_and_k_inside_the_primaries(seed: int) -> None:
     for table in (smith2d(14, 6, 0.15, 0.2, seed), smith3d((5, 4, 4), 0.2, 0.1, seed)):
         sets = [
-            {int(cell) for item in items_of(table, Wanted(variant, as_published=True), False) for cell in item}
+            {int(cell) for item in items_of(table, OrderingVariant(variant, as_published=True), False) for cell in item}
             for variant in ("ku", "one-k", "one-p")
         ]
         assert sets[0] <= sets[1] <= sets[2]
@@ -71,9 +78,9 @@ def test_ku_lies_inside_k_and_k_inside_the_primaries(seed: int) -> None:
 
 def test_groups_are_as_many_as_asked_for() -> None:
     table = smith2d(60, 10, 0.05, 0.1, 1)
-    assert len(items_of(table, Wanted("one-k", as_published=True), False)) > 10
+    assert len(items_of(table, OrderingVariant("one-k", as_published=True), False)) > 10
     for groups in (2, 10):
-        assert len(items_of(table, Wanted("group-k", groups, True), False)) == groups
+        assert len(items_of(table, OrderingVariant("group-k", groups, True), False)) == groups
 
 
 def test_an_inserted_item_stands_just_behind_the_other() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gpuga.context import Clock, Context
 from gpuga.errors import InputError
 from gpuga.evolution.ordering_ga import OPERATORS, mutate, order_crossover, ordering_ga, ordering_ls
-from gpuga.evolution.orderings import BoxEvaluator, Wanted, evaluator_of, items_of
+from gpuga.evolution.orderings import BoxEvaluator, OrderingVariant, evaluator_of, items_of
 from gpuga.parameters import ITEMS, OrderingGaParameters, OrderingLsParameters
 from gpuga.safety.audit import audit
 from gpuga.table.generate import smith2d, smith3d
@@ -36,7 +36,7 @@ def test_every_variant_ends_in_a_safe_pattern(variant: str, shape: tuple[int, ..
     table = smith2d(*shape, 0.1, 0.1, 3) if len(shape) == 2 else smith3d(shape, 0.1, 0.1, 3)
     found = ordering_ga(table, Context(), OrderingGaParameters(variant=variant, generations=4))
     assert audit(table, found.suppressed, intervals=False, proof=found.proof).safe
-    assert found.evaluations > 0 or not items_of(table, Wanted(variant), False)
+    assert found.evaluations > 0 or not items_of(table, OrderingVariant(variant), False)
 
 
 @pytest.mark.parametrize("mutation", ["swap", "insert", "invert", "self-adaptive"])
@@ -69,7 +69,7 @@ def test_orderings_cost_the_same_on_every_back_end(hierarchical: int) -> None:
     table = smith3d((8, 4, 3), 0.15, 0.1, 1, hierarchical)
     by_backend = []
     for backend in ("numpy", "cpu"):
-        evaluator = evaluator_of(table, Wanted("one-p"), Context(backend=backend))
+        evaluator = evaluator_of(table, OrderingVariant("one-p"), Context(backend=backend))
         assert isinstance(evaluator, BoxEvaluator)
         rng = np.random.default_rng(3)
         orders = [rng.permutation(len(evaluator.items)).astype(np.int32) for _ in range(3)]

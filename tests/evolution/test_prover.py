@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpuga.bounds.search import Search
+from gpuga.bounds.search import BranchAndCut
 from gpuga.context import Clock, Context
 from gpuga.evolution.prover import Offers, Prover
 from gpuga.problem.problem import problem_for
@@ -54,10 +54,10 @@ def test_a_prover_ends_when_it_is_told() -> None:
 
 
 def test_a_failure_reaches_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Search, *given: object) -> None:
+    def broken(self: BranchAndCut, *given: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Search, "__init__", broken)
+    monkeypatch.setattr(BranchAndCut, "__init__", broken)
     problem = problem_for(TABLES[0])
     prover = Prover(problem, Context(), paced=True)
     with pytest.raises(ZeroDivisionError):
@@ -70,7 +70,7 @@ def test_programs_clean_up_what_evolution_offers_but_not_every_small_step(monkey
     prover.exchange(problem.candidate, 1)
     prover.stop()
     search = prover.search
-    assert isinstance(search, Search)
+    assert isinstance(search, BranchAndCut)
     monkeypatch.setattr("gpuga.evolution.prover.DEARER", 1e9)
     given = search.repair.given
     monkeypatch.setattr(search.repair, "given", lambda pattern, clock: asked.append(1) or given(pattern, Clock()))

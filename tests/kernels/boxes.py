@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.kernels import Requirements
-from gpuga.kernels.layout import Grid
+from gpuga.kernels.layout import AxisGrid
 from gpuga.kernels.logic.boxes import Boxed
 from gpuga.kernels.numpy_backend import cheapest_box
 from gpuga.safety.box_search import boxes_in_order
@@ -18,7 +18,12 @@ Box = dict[int, int]
 
 
 def searched(
-    patterns: Bools, grid: Grid, bounds: tuple[Int64, Int64], requirements: Requirements, weights: Int64, inside: bool
+    patterns: Bools,
+    grid: AxisGrid,
+    bounds: tuple[Int64, Int64],
+    requirements: Requirements,
+    weights: Int64,
+    inside: bool,
 ) -> list[Box]:
     """The compiled search, one pair at a time, patterns first."""
     room = grid.room()
@@ -38,7 +43,12 @@ def searched(
 
 
 def by_trying(
-    patterns: Bools, grid: Grid, bounds: tuple[Int64, Int64], requirements: Requirements, weights: Int64, inside: bool
+    patterns: Bools,
+    grid: AxisGrid,
+    bounds: tuple[Int64, Int64],
+    requirements: Requirements,
+    weights: Int64,
+    inside: bool,
 ) -> list[Box]:
     """The oracle: all boxes are tried."""
     found = []

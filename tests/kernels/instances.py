@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.kernels import INFINITE, Capacities, Frequencies, Lines, Pool, Requirements, plane_lines
-from gpuga.kernels.layout import Grid
+from gpuga.kernels import INFINITE, Capacities, EquationLines, Frequencies, Pool, Requirements, plane_lines
+from gpuga.kernels.layout import AxisGrid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
@@ -26,7 +26,7 @@ class PlaneCase:
     up: Int64
     down: Int64
     plane: Capacities
-    lines: Lines
+    lines: EquationLines
     requirements: Requirements
     patterns: Bools
     weights: Int64
@@ -110,7 +110,7 @@ class GridCase:
     """A grid with requirements and a population."""
 
     axes: list[Axis]
-    grid: Grid
+    grid: AxisGrid
     up: Int64
     down: Int64
     requirements: Requirements
@@ -136,7 +136,7 @@ def random_axis(rng: np.random.Generator, size: int) -> Axis:
 def random_grid(rng: np.random.Generator, largest: int = 6) -> GridCase:
     """A grid of one to three axes, with sub-totals or without."""
     axes = [random_axis(rng, int(rng.integers(2, largest))) for _ in range(rng.integers(1, 4))]
-    grid = Grid.of([options_of(axis) for axis in axes])
+    grid = AxisGrid.of([options_of(axis) for axis in axes])
     up, down = capacities(rng, (grid.cells,))
     requirements = random_requirements(rng, grid.cells, 2)
     requirements = Requirements.of(requirements.cell, requirements.direction, np.maximum(1, requirements.need))
@@ -151,12 +151,12 @@ def random_pool(rng: np.random.Generator, cells: int, count: int) -> Pool:
     return Pool.from_lists([(cell, rng.integers(-5, 6, len(cell))) for cell in chosen])
 
 
-def random_lines(rng: np.random.Generator, cells: int, count: int) -> Lines:
+def random_lines(rng: np.random.Generator, cells: int, count: int) -> EquationLines:
     """Equations with coefficients other than one."""
     members = [rng.choice(cells, rng.integers(1, min(cells, 5) + 1), replace=False) for _ in range(count)]
     start = np.concatenate([[0], np.cumsum([len(member) for member in members])])
     coef = rng.choice([-3, -2, -1, 1, 2, 3], start[-1])
-    return Lines.of(start, np.concatenate(members), coef, cells)
+    return EquationLines.of(start, np.concatenate(members), coef, cells)
 
 
 def random_frequencies(rng: np.random.Generator, fields: int = 4, rules: int = 3) -> Frequencies:

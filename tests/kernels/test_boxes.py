@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuga.kernels import Requirements, get_backend
-from gpuga.kernels.layout import Grid
+from gpuga.kernels.layout import AxisGrid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
@@ -38,7 +38,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_cheapest_box_of_every_cell_is_the_oracles(shape: str, inside: bool, seed: int) -> None:
     axes = SHAPES[shape]
-    grid = Grid.of([options_of(axis) for axis in axes])
+    grid = AxisGrid.of([options_of(axis) for axis in axes])
     rng = np.random.default_rng([len(shape), seed])
     some = rng.permutation(grid.cells)[:40]
     requirements = Requirements.of(some, rng.choice([-1, 1], len(some)), rng.integers(1, 4, len(some)))
@@ -69,7 +69,7 @@ def test_the_cheapest_box_of_every_cell_is_the_oracles(shape: str, inside: bool,
 @pytest.mark.parametrize("shape", ["a plane", "three axes", "three axes, two with sub-totals", "four axes"])
 def test_prices_may_be_as_large_as_weights_are(shape: str) -> None:
     """Weights near 2**50 add up without a loss, beside weights of 1."""
-    grid = Grid.of([options_of(axis) for axis in SHAPES[shape]])
+    grid = AxisGrid.of([options_of(axis) for axis in SHAPES[shape]])
     rng = np.random.default_rng(3)
     weights = np.where(rng.random(grid.cells) < 0.5, 2**50 - rng.integers(0, 3, grid.cells), 1)
     room = np.full(grid.cells, 5)
@@ -84,7 +84,7 @@ def test_prices_may_be_as_large_as_weights_are(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", ["a plane with sub-totals", "three axes", "three axes, sub-totals in the middle"])
 def test_boxes_in_order_are_paid_for_once(shape: str) -> None:
-    grid = Grid.of([options_of(axis) for axis in SHAPES[shape]])
+    grid = AxisGrid.of([options_of(axis) for axis in SHAPES[shape]])
     rng = np.random.default_rng(9)
     cells = rng.permutation(grid.cells)[:8]
     requirements = Requirements.of(cells, rng.choice([-1, 1], 8), rng.integers(1, 6, 8))
@@ -104,7 +104,7 @@ def test_boxes_in_order_are_paid_for_once(shape: str) -> None:
 @pytest.mark.parametrize("room", [4, 5, 6])
 @pytest.mark.parametrize("axes", [2, 3])
 def test_a_box_may_use_up_all_the_room_of_its_cells(axes: int, room: int) -> None:
-    grid = Grid.of([options_of(FLAT)] * axes)
+    grid = AxisGrid.of([options_of(FLAT)] * axes)
     bound = np.full(grid.cells, room)
     requirements = Requirements.of(np.arange(grid.cells), np.ones(grid.cells), np.full(grid.cells, 5))
     weights = np.ones(grid.cells, np.int64)
@@ -124,7 +124,7 @@ def test_boxes_of_more_cells_than_there_is_room_for_are_not_found(
     monkeypatch.setattr("gpuga.kernels.layout.MAX_BOX", most)
     deep = Axis(7, ((6, (4, 5)), (4, (0, 1)), (5, (2, 3))))
     axes = [FLAT, deep] if flat_first else [deep, FLAT]
-    grid = Grid.of([options_of(axis) for axis in axes])
+    grid = AxisGrid.of([options_of(axis) for axis in axes])
     requirements = Requirements.of(np.arange(grid.cells), np.ones(grid.cells), np.full(grid.cells, 2))
     room, weights = np.full(grid.cells, 9), np.random.default_rng(1).integers(1, 9, grid.cells)
     boxes = searched(np.zeros((1, grid.cells), bool), grid, (room, room), requirements, weights, False)

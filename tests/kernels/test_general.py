@@ -10,7 +10,7 @@ import pytest
 from numba import get_num_threads, set_num_threads
 
 from gpuga.kernels.general import GeneralCpu
-from gpuga.kernels.layout import Bools, Grid, Lines, Requirements
+from gpuga.kernels.layout import AxisGrid, Bools, EquationLines, Requirements
 from gpuga.kernels.logic.general_records import Genes
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
@@ -29,7 +29,7 @@ def table(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True) ->
 
 def arguments(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True) -> tuple[Any, ...]:
     """What makes a random table; falls are scarce, as they are where cells must not become negative."""
-    found = Grid.of([options_of(axis) for axis in axes])
+    found = AxisGrid.of([options_of(axis) for axis in axes])
     rng = np.random.default_rng(seed)
     up, down = np.full(found.cells, 2**62), rng.integers(0, 30, found.cells)
     cells = rng.permutation(found.cells)[:primaries]
@@ -43,7 +43,7 @@ def arguments(axes: list[Axis], seed: int, primaries: int = 4, grid: bool = True
     return found if grid else None, up, down, requirements, weights, forced, candidate, lines_of(axes)
 
 
-def lines_of(axes: list[Axis]) -> Lines:
+def lines_of(axes: list[Axis]) -> EquationLines:
     return grid_lines(axes)
 
 
@@ -87,7 +87,7 @@ def test_decoded_and_cleaned_patterns_are_proven(shape: str) -> None:
 
 def test_a_need_larger_than_any_cell_is_met_by_several_boxes() -> None:
     axes = CUBE
-    grid = Grid.of([options_of(axis) for axis in axes])
+    grid = AxisGrid.of([options_of(axis) for axis in axes])
     down = np.full(grid.cells, 10)
     down[0] = 100
     requirements = Requirements.of([0, 0], [1, -1], [25, 25])
@@ -105,7 +105,7 @@ def test_a_need_larger_than_any_cell_is_met_by_several_boxes() -> None:
 
 def test_the_cheapest_box_is_that_of_all_of_them_within_the_blur() -> None:
     axes = TINY
-    grid = Grid.of([options_of(axis) for axis in axes])
+    grid = AxisGrid.of([options_of(axis) for axis in axes])
     for seed in range(8):
         rng = np.random.default_rng(seed)
         weights = rng.integers(1, 100, grid.cells)
@@ -165,7 +165,7 @@ def test_pooled_circuits_are_tested_and_serve_where_there_are_no_axes() -> None:
     engine = table(TINY, 2, primaries=1, grid=False)
     own = int(engine.requirements.cell[0])
     helper = GeneralCpu(
-        Grid.of([options_of(axis) for axis in TINY]), engine.table.up, np.full(27, 99), engine.requirements,
+        AxisGrid.of([options_of(axis) for axis in TINY]), engine.table.up, np.full(27, 99), engine.requirements,
         engine.weight, engine.forced, ~engine.forced, engine.lines,
     )  # fmt: skip
     cells, amounts = helper.certificate(children(helper, 1)[1], 0, 0) or (np.zeros(0), np.zeros(0))
@@ -189,7 +189,7 @@ def test_requirements_of_cells_that_are_not_suppressed_are_refused() -> None:
     with pytest.raises(ValueError, match="forced"):
         GeneralCpu(
             None, np.ones(3), np.ones(3), Requirements.of([0], [1], [1]), np.ones(3), np.zeros(3, bool),
-            np.ones(3, bool), Lines.of([0, 3], [0, 1, 2], [1, 1, -1], 3),
+            np.ones(3, bool), EquationLines.of([0, 3], [0, 1, 2], [1, 1, -1], 3),
         )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from numba import njit
 
 from gpuga.kernels import INFINITE
 from gpuga.kernels.general import GeneralCpu, of_thread
-from gpuga.kernels.layout import Bools, Grid
+from gpuga.kernels.layout import AxisGrid, Bools
 from gpuga.kernels.logic.box_decode import certified, decode, load, set_prices, sort_order
 from gpuga.kernels.logic.box_sums import cheapest_box, list_axes
 from gpuga.kernels.logic.certificates import certify, here, take_back, toggle
@@ -89,7 +89,7 @@ def at_work(engine: GeneralCpu, parents: tuple[Bools, Bools] | None = None) -> t
 @pytest.mark.parametrize("shape", [s for s in SHAPES if s.startswith(("a plane", "three"))])
 def test_the_cheapest_box_of_a_cell_costs_what_the_best_of_all_boxes_costs(shape: str) -> None:
     axes = SHAPES[shape]
-    grid = Grid.of([options_of(axis) for axis in axes])
+    grid = AxisGrid.of([options_of(axis) for axis in axes])
     found = 0
     for seed in range(6):
         engine = table(axes, seed, primaries=2)

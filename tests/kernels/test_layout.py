@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gpuga.kernels import Capacities, Lines, Pool, Requirements, pack, plane_lines, unpack
-from gpuga.kernels.layout import FlowRequirements, Grid
+from gpuga.kernels import Capacities, EquationLines, Pool, Requirements, pack, plane_lines, unpack
+from gpuga.kernels.layout import AxisGrid, FlowRequirements
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
@@ -67,7 +67,7 @@ def test_the_lines_of_a_plane_hold_for_every_additive_table() -> None:
 
 
 def test_transposed_lines_say_the_same_as_lines() -> None:
-    lines = Lines.of([0, 2, 5], [3, 1, 0, 1, 2], [1, -2, 3, 4, -5], cells=4)
+    lines = EquationLines.of([0, 2, 5], [3, 1, 0, 1, 2], [1, -2, 3, 4, -5], cells=4)
     seen = {
         (int(lines.line[q]), cell, int(lines.line_coef[q]))
         for cell in range(4)
@@ -85,13 +85,13 @@ def test_a_pool_gives_its_circuits_back() -> None:
 
 def test_a_grid_knows_the_room_that_a_search_needs() -> None:
     flat, deep = Axis(4, ((0, (1, 2, 3)),)), Axis(5, ((0, (1, 2)), (1, (3, 4))))
-    grid = Grid.of([options_of(deep), options_of(flat)])
+    grid = AxisGrid.of([options_of(deep), options_of(flat)])
     assert (grid.axes, grid.cells, grid.stride.tolist()) == (2, 20, [4, 1])
     # through the deep axis's root pass the ways of its leaves 2, 3 and 4; the longest have three codes
     assert grid.room() == (options_of(deep).most + 4, 3 * 2, 0)
-    assert Grid.of([options_of(deep), options_of(flat), options_of(flat)]).room().rows > 0
+    assert AxisGrid.of([options_of(deep), options_of(flat), options_of(flat)]).room().rows > 0
     with pytest.raises(ValueError, match="one axis"):
-        Grid.of([])
+        AxisGrid.of([])
 
 
 def test_requirements_are_vectors_of_one_length() -> None:

@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
-from gpuga.kernels import INFINITE, Backend, Equations, Lines, Requirements, get_backend, plane_lines
-from gpuga.kernels.layout import Grid
+from gpuga.kernels import INFINITE, Backend, EquationLines, Equations, Requirements, get_backend, plane_lines
+from gpuga.kernels.layout import AxisGrid
 from gpuga.safety.box_options import options_of
 from gpuga.table.crossing import Axis
 
@@ -24,11 +24,13 @@ def backend(request: pytest.FixtureRequest) -> Backend:
     return get_backend(request.param)
 
 
-def matrix(lines: Lines) -> csr_array:
+def matrix(lines: EquationLines) -> csr_array:
     return csr_array((lines.coef, lines.cell, lines.start), shape=(lines.count, lines.cells))
 
 
-def largest_move(lines: Lines, up: np.ndarray, down: np.ndarray, pattern: np.ndarray, cell: int, sign: int) -> float:
+def largest_move(
+    lines: EquationLines, up: np.ndarray, down: np.ndarray, pattern: np.ndarray, cell: int, sign: int
+) -> float:
     """How far the attacker can move a cell, by linear programming."""
     bounds = [
         (-float(d) if s else 0.0, (None if u >= INFINITE else float(u)) if s else 0.0)
@@ -45,7 +47,7 @@ def cases(count: int) -> list[PlaneCase]:
     return [random_plane(np.random.default_rng([seed, 11]), shapes[seed % 4], count=3) for seed in range(count)]
 
 
-def is_kernel_vector(lines: Lines, box: Box) -> bool:
+def is_kernel_vector(lines: EquationLines, box: Box) -> bool:
     moved = np.zeros(lines.cells, np.int64)
     moved[list(box)] = list(box.values())
     return not (matrix(lines) @ moved).any()
@@ -85,7 +87,7 @@ def test_clean_up_keeps_what_is_covered_and_leaves_nothing_redundant() -> None:
                 assert (before[p] & ~covered(without, case.plane, case.requirements)[0]).any()
 
 
-def grid_lines(axes: list[Axis]) -> Lines:
+def grid_lines(axes: list[Axis]) -> EquationLines:
     """All sum equations of a grid: along every axis, every total is the sum of each of its families."""
     shape = [axis.codes for axis in axes]
     number = np.arange(np.prod(shape)).reshape(shape)
@@ -97,7 +99,7 @@ def grid_lines(axes: list[Axis]) -> Lines:
                 cells += [along[(total, *rest)], *(along[(part, *rest)] for part in parts)]
                 coef += [-1] + [1] * len(parts)
                 start.append(len(cells))
-    return Lines.of(start, np.array(cells, np.int32), coef, number.size)
+    return EquationLines.of(start, np.array(cells, np.int32), coef, number.size)
 
 
 @pytest.mark.parametrize("way", [searched, by_trying])
@@ -127,7 +129,7 @@ def test_a_box_is_a_kernel_vector_of_the_table_that_covers_its_requirement(way: 
 @pytest.mark.parametrize("way", [searched, by_trying])
 def test_a_total_is_protected_by_a_box_as_well(way: Callable[..., list[Box]]) -> None:
     deep, flat = Axis(5, ((0, (1, 2)), (1, (3, 4)))), Axis(3, ((0, (1, 2)),))
-    grid = Grid.of([options_of(deep), options_of(flat)])
+    grid = AxisGrid.of([options_of(deep), options_of(flat)])
     everything = np.ones((1, grid.cells), np.bool_)
     requirements = Requirements.of([0, 3, 4], [1, -1, 1], [2, 2, 2])
     bound = np.full(grid.cells, 5)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Answer, Model, Status
+from gpuga.lp.solver import Answer, Model, SolveStatus
 
 PARAMETERS = {
     "time_limit": float("inf"),
@@ -140,8 +140,8 @@ class StandIn:
         if warm and not allowed:
             return Solution("NoTermination")
         answer = Highs().cold_session(data_model.model()).solve(settings.get_parameter("time_limit"))
-        if answer.status is Status.OPTIMAL:
+        if answer.status is SolveStatus.OPTIMAL:
             return Solution("Optimal", answer)
-        if answer.status is Status.UNBOUNDED:
+        if answer.status is SolveStatus.UNBOUNDED:
             return Solution("DualInfeasible" if settings.get_parameter("infeasibility_detection") else "TimeLimit")
-        return Solution({Status.INFEASIBLE: "PrimalInfeasible"}.get(answer.status, "NumericalError"))
+        return Solution({SolveStatus.INFEASIBLE: "PrimalInfeasible"}.get(answer.status, "NumericalError"))

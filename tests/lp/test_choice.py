@@ -15,7 +15,7 @@ from gpuga.lp.batch import block_diagonal, split
 from gpuga.lp.choice import Guarded, SolverUnavailable, SolverWarning, choose, satisfies
 from gpuga.lp.cuopt_probe import CuoptReport
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Answer, Model, Session, Status
+from gpuga.lp.solver import Answer, Model, Session, SolveStatus
 from gpuga.problem.general import requirements_of
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.audit import audit
@@ -45,16 +45,16 @@ class LyingSession:
         if self.kind == "crash":
             raise RuntimeError("no device")
         if self.kind == "late":
-            return Answer(Status.TIME_LIMIT, float("nan"), np.zeros(0), np.zeros(0))
-        if answer.status is not Status.OPTIMAL:
+            return Answer(SolveStatus.TIME_LIMIT, float("nan"), np.zeros(0), np.zeros(0))
+        if answer.status is not SolveStatus.OPTIMAL:
             return answer
         if self.kind == "nan":
-            return Answer(Status.OPTIMAL, answer.objective, answer.x * np.nan, answer.row_dual)
+            return Answer(SolveStatus.OPTIMAL, answer.objective, answer.x * np.nan, answer.row_dual)
         if self.kind == "truncated":
-            return Answer(Status.OPTIMAL, answer.objective, answer.x[:-1], answer.row_dual)
+            return Answer(SolveStatus.OPTIMAL, answer.objective, answer.x[:-1], answer.row_dual)
         if self.kind == "boastful":
-            return Answer(Status.OPTIMAL, answer.objective * 2 + 1, answer.x * 2, answer.row_dual)
-        return Answer(Status.OPTIMAL, 1e6, answer.x + 1000.0, answer.row_dual)
+            return Answer(SolveStatus.OPTIMAL, answer.objective * 2 + 1, answer.x * 2, answer.row_dual)
+        return Answer(SolveStatus.OPTIMAL, 1e6, answer.x + 1000.0, answer.row_dual)
 
     def basis(self) -> None:
         return None
@@ -151,5 +151,5 @@ def test_a_batch_answers_as_its_blocks_do() -> None:
     answers = split(models, Highs().session(whole).solve())
     assert [a.objective for a in answers] == pytest.approx([4.0, 3.0, 4.0])
     assert all(satisfies(m, a) for m, a in zip(models, answers, strict=True))
-    failed = split(models, Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0)))
-    assert {a.status for a in failed} == {Status.FAILED}
+    failed = split(models, Answer(SolveStatus.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0)))
+    assert {a.status for a in failed} == {SolveStatus.FAILED}

@@ -22,7 +22,7 @@ from gpuga.lp.cuopt import Cuopt, read_answer
 from gpuga.lp.cuopt_probe import CuoptReport
 from gpuga.lp.cuopt_server import HOST, PORT, Server, asking
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Answer, Model, Status
+from gpuga.lp.solver import Answer, Model, SolveStatus
 from gpuga.problem.general import requirements_of
 from gpuga.safety.attacker import Attacker
 from gpuga.table.generate import class2
@@ -56,9 +56,9 @@ def test_near_questions_start_from_the_last_answer_and_others_from_scratch(stand
     solver = Cuopt(module=stand_in)
     near, apart, once = solver.session(small_model()), solver.cold_session(small_model()), None
     for session in (near, apart):
-        assert [session.solve().status for _ in range(2)] == [Status.OPTIMAL] * 2
+        assert [session.solve().status for _ in range(2)] == [SolveStatus.OPTIMAL] * 2
     once = solver.interior_session(small_model())
-    assert once.solve().status is Status.OPTIMAL
+    assert once.solve().status is SolveStatus.OPTIMAL
     warm = [settings.pdlp_warm_start_data is not None for _, settings, _ in stand_in.solved]
     assert warm == [False, True, False, False, False]
 
@@ -105,7 +105,7 @@ def test_an_unbounded_model_is_understood_without_a_word(stand_in: StandIn) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         guarded = Guarded(Cuopt(module=stand_in))
-        assert guarded.session(unbounded_model()).solve().status is Status.UNBOUNDED
+        assert guarded.session(unbounded_model()).solve().status is SolveStatus.UNBOUNDED
     assert guarded.answers == 1
 
 
@@ -125,30 +125,30 @@ def test_the_judge_has_the_last_word_on_infeasible_models_without_a_warning(stan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         guarded = Guarded(Cuopt(module=stand_in))
-        assert guarded.session(model).solve().status is Status.INFEASIBLE
+        assert guarded.session(model).solve().status is SolveStatus.INFEASIBLE
     assert guarded.answers == 0
 
 
 @pytest.mark.parametrize(
     ("reason", "status"),
     [
-        ("PrimalInfeasible", Status.INFEASIBLE),
-        ("DualInfeasible", Status.UNBOUNDED),
-        ("UnboundedOrInfeasible", Status.UNBOUNDED),
-        ("TimeLimit", Status.TIME_LIMIT),
-        ("IterationLimit", Status.TIME_LIMIT),
-        ("NumericalError", Status.FAILED),
-        ("NoTermination", Status.FAILED),
-        ("PrimalFeasible", Status.FAILED),
+        ("PrimalInfeasible", SolveStatus.INFEASIBLE),
+        ("DualInfeasible", SolveStatus.UNBOUNDED),
+        ("UnboundedOrInfeasible", SolveStatus.UNBOUNDED),
+        ("TimeLimit", SolveStatus.TIME_LIMIT),
+        ("IterationLimit", SolveStatus.TIME_LIMIT),
+        ("NumericalError", SolveStatus.FAILED),
+        ("NoTermination", SolveStatus.FAILED),
+        ("PrimalFeasible", SolveStatus.FAILED),
     ],
 )
-def test_cuopts_endings_are_told_apart(reason: str, status: Status) -> None:
+def test_cuopts_endings_are_told_apart(reason: str, status: SolveStatus) -> None:
     assert read_answer(Solution(reason)).status is status
 
 
 def test_an_optimum_that_is_not_finite_is_a_failure() -> None:
-    lie = Answer(Status.OPTIMAL, 1.0, np.array([np.nan]), np.zeros(1))
-    assert read_answer(Solution("Optimal", lie)).status is Status.FAILED
+    lie = Answer(SolveStatus.OPTIMAL, 1.0, np.array([np.nan]), np.zeros(1))
+    assert read_answer(Solution("Optimal", lie)).status is SolveStatus.FAILED
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_batch_that_fails_proposes_nothing(stand_in: StandIn, monkeypatch: pyt
     monkeypatch.setattr(stand_in, "Solve", broken)
     with pytest.warns(SolverWarning, match="failed"):
         answers = Guarded(Cuopt(module=stand_in)).solve_all([small_model()])
-    assert [answer.status for answer in answers] == [Status.FAILED]
+    assert [answer.status for answer in answers] == [SolveStatus.FAILED]
 
 
 def test_the_attacker_asks_for_all_requirements_of_a_pattern_at_once(stand_in: StandIn) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.lp.cut_session import CutSession, cut_session
-from gpuga.lp.solver import Rows, Status
+from gpuga.lp.solver import Rows, SolveStatus
 
 
 def triangle() -> CutSession:
@@ -18,7 +18,7 @@ def triangle() -> CutSession:
 def test_the_triangle_costs_three_halves_and_two_in_whole_numbers() -> None:
     session = triangle()
     answer = session.solve()
-    assert answer.status is Status.OPTIMAL
+    assert answer.status is SolveStatus.OPTIMAL
     assert np.allclose(answer.x, 0.5)
     assert np.allclose(answer.row_dual, 0.5)
     whole = session.solve_whole(np.ones(3, bool), np.array([1.0, 1.0, 1.0]))
@@ -72,5 +72,5 @@ def test_a_run_that_is_interrupted_ends() -> None:
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=40))])
     session.add_rows(Rows(matrix.sum(1) / 3, start, column, matrix[row, column]))
     answer = session.solve_whole(np.ones(60, bool), interrupted=lambda: True)
-    assert answer.status is not Status.OPTIMAL
+    assert answer.status is not SolveStatus.OPTIMAL
     assert session.solve_whole(np.ones(60, bool), nodes=0).nodes <= 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuga.lp.highs import WIDEST, solve_whole
-from gpuga.lp.solver import Model, Status
+from gpuga.lp.solver import Model, SolveStatus
 
 
 def one_column(upper: float) -> Model:
@@ -18,7 +18,7 @@ def one_column(upper: float) -> Model:
 
 def test_whole_columns_that_are_wider_than_the_solver_counts_are_refused() -> None:
     answer = solve_whole(one_column(WIDEST))
-    assert answer.status is Status.OPTIMAL
+    assert answer.status is SolveStatus.OPTIMAL
     assert answer.x.tolist() == [WIDEST]
     with pytest.raises(ValueError, match="too wide"):
         solve_whole(one_column(WIDEST + 1))

@@ -12,7 +12,7 @@ import pytest
 
 from gpuga.kernels import cuda_kernels
 
-from .toolchain import CACHE, compile_everywhere
+from .toolchain import CACHE, compile_ahead
 
 # The ones that take longest first, so that no core waits at the end.
 LONGEST = ["general", "decode", "clean", "box_costs", "judge", "destroy"]
@@ -20,7 +20,7 @@ LONGEST = ["general", "decode", "clean", "box_costs", "judge", "destroy"]
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels(request: pytest.FixtureRequest) -> None:
-    """The kernels that tests are named after, for every architecture; what others need is compiled when they run.
+    """The kernels that tests are named after, as a test run needs them; the rest is compiled when it is asked for.
 
     All of them in a whole run, one if one is chosen. Where tests run in two processes, the second waits for the first:
     both would compile the same.
@@ -30,7 +30,7 @@ def compiled_kernels(request: pytest.FixtureRequest) -> None:
     with (CACHE / "compiling.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as processes:
-            list(processes.map(compile_everywhere, wanted))
+            list(processes.map(compile_ahead, wanted))
 
 
 def named(items: list[pytest.Item]) -> list[str]:

@@ -49,10 +49,12 @@ def compilers() -> dict[str, str]:
 
 def occupancy_table() -> str:
     """The table of registers and occupancy."""
-    return "\n".join([HEADER, *(_line(name, arch) for name in cuda_kernels.KERNELS for arch in CAPABILITIES)]) + "\n"
+    rows = (occupancy_row(name, arch) for name in cuda_kernels.KERNELS for arch in CAPABILITIES)
+    return "\n".join([HEADER, *rows]) + "\n"
 
 
-def _line(name: str, arch: str) -> str:
+def occupancy_row(name: str, arch: str) -> str:
+    """Registers and occupancy of one kernel on one architecture."""
     sass, threads = assemble(kernel_ptx(cuda_kernels, name, arch), arch), cuda_kernels.KERNELS[name][2]
     share, limit = occupancy(arch, sass, threads)
     return f"{name},{arch},{threads},{sass.registers},{sass.shared},{sass.spilled},{share:.0%},{limit}"

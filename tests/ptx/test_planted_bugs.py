@@ -215,7 +215,7 @@ def passes(case: str, launch: Callable[..., None], seed: int, number: int) -> No
 ENDLESS = 20_000_000
 """Accesses of one thread to global memory: a bug may let it go on for ever, which is noticed as well."""
 
-LONG_TO_COMPILE = frozenset({"decode", "general"})
+LONG_TO_COMPILE = frozenset({"clean", "decode", "general"})
 """Kernels of which a planted bug takes longer than a test run should last."""
 
 

@@ -21,6 +21,16 @@ from .executor import CACHE
 
 CAPABILITIES = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_100": (10, 0), "sm_120": (12, 0)}
 
+
+def quick(name: str) -> tuple[str, ...]:
+    """The architectures for which `make test` compiles a kernel; slow tests compile it for all of them.
+
+    The compiler has two generations of code generators, one up to sm_90, one from sm_100 on: one of each. The kernel of
+    general tables takes a minute for each.
+    """
+    return ("sm_80",) if name == "general" else ("sm_80", "sm_120")
+
+
 # Per multiprocessor: most warps, most blocks, shared memory in KiB (compute capabilities, CUDA C programming guide).
 LIMITS = {"sm_80": (64, 32, 164), "sm_90": (64, 32, 228), "sm_100": (64, 32, 228), "sm_120": (48, 24, 100)}
 REGISTERS, RESERVED_SHARED = 65536, 1024
@@ -124,11 +134,11 @@ def ptxas_report(ptx: str, arch: str) -> str:
     return report.stderr + report.stdout
 
 
-def compile_everywhere(name: str) -> None:
-    """PTX and machine code of one of the package's kernels for every architecture, into the cache."""
+def compile_ahead(name: str) -> None:
+    """PTX and machine code of one of the package's kernels for the architectures of a test run, into the cache."""
     from gpuga.kernels import cuda_kernels
 
-    for arch in CAPABILITIES:
+    for arch in quick(name):
         assemble(kernel_ptx(cuda_kernels, name, arch), arch)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Answer, Model, Status
+from gpuga.lp.solver import Answer, Model, SolveStatus
 from gpuga.safety.attacker import FARTHEST_NEAR, FARTHEST_WHOLE, ROUNDS, ZOOM, Attacker, Reach, _float, _floats
 from gpuga.safety.witness import hold, witness_of
 from gpuga.table import INFINITE, Levels, Lines, Table
@@ -90,7 +90,7 @@ def test_a_change_of_many_cells_keeps_their_own_bounds() -> None:
 def test_no_answer_is_no_change() -> None:
     class Silent(Attacker):
         def _solve(self, seconds: float) -> Answer:
-            return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+            return Answer(SolveStatus.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
 
     table = one_line([1, 1], [10, 10])
     silent = Silent(table, np.ones(2, bool))
@@ -323,7 +323,7 @@ def test_floats_of_a_solver_without_a_basis_are_a_proposal_like_any_other() -> N
     found = attacker.reach(2, 1, 1)
     assert (found.attained, found.bound) == (7, None)
     assert hold(attacker.allowed, found.witness)[0]  # type: ignore[arg-type]
-    short = Answer(Status.OPTIMAL, 0.0, np.zeros(2), np.zeros(0))
+    short = Answer(SolveStatus.OPTIMAL, 0.0, np.zeros(2), np.zeros(0))
     assert attacker._read(short) is None
 
 
@@ -442,14 +442,16 @@ class Prophecy:
 class Foretold(Attacker):
     """An attacker whose rounds are told beforehand: what each vertex reaches and proves, or a status instead."""
 
-    def __init__(self, *rounds: Status | tuple[int | None, int | Fraction | None] | tuple[int, None, bool]) -> None:
+    def __init__(
+        self, *rounds: SolveStatus | tuple[int | None, int | Fraction | None] | tuple[int, None, bool]
+    ) -> None:
         super().__init__(one_line([1, 1], [50, 50]), np.ones(2, bool))
         self.rounds, self.magnified, self.seconds = list(rounds), 0, []
 
     def _solve(self, seconds: float) -> Answer:
         self.solves += 1
         self.seconds.append(seconds)
-        status = self.rounds[0] if isinstance(self.rounds[0], Status) else Status.OPTIMAL
+        status = self.rounds[0] if isinstance(self.rounds[0], SolveStatus) else SolveStatus.OPTIMAL
         return Answer(status, 0.0, np.zeros(2), np.zeros(0))
 
     def _vertex(self, program: object) -> Prophecy:  # type: ignore[override]
@@ -496,14 +498,14 @@ def test_a_goal_that_is_reached_or_out_of_reach_ends_the_rounds() -> None:
 
 
 def test_what_was_shown_before_a_round_without_an_answer_counts() -> None:
-    for last in (Status.TIME_LIMIT, Status.FAILED, Status.INFEASIBLE, Status.UNBOUNDED):
+    for last in (SolveStatus.TIME_LIMIT, SolveStatus.FAILED, SolveStatus.INFEASIBLE, SolveStatus.UNBOUNDED):
         assert Foretold((3, 7), last).settled() == (3, 7, False)
     assert Foretold((3, 7), (None, None)).settled() == (3, 7, False)
     unpriced = Foretold((3, 7), (5, None, False))
     assert unpriced.settled() == (5, 7, False)
     assert unpriced.magnified == 1
-    assert Foretold(Status.UNBOUNDED).settled() == (0, None, True)
-    assert Foretold(Status.TIME_LIMIT).settled() == (0, None, False)
+    assert Foretold(SolveStatus.UNBOUNDED).settled() == (0, None, True)
+    assert Foretold(SolveStatus.TIME_LIMIT).settled() == (0, None, False)
     assert Foretold((None, None)).settled() == (0, None, False)
 
 
@@ -543,7 +545,7 @@ def test_a_question_in_whole_numbers_has_limits_of_its_own(monkeypatch: pytest.M
 
     def noted(model: Model, seconds: float, nodes: int) -> Answer:
         asked.append((model, seconds, nodes))
-        return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+        return Answer(SolveStatus.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
 
     monkeypatch.setattr("gpuga.safety.attacker.solve_whole", noted)
     attacker = everything(TWICE)
@@ -567,7 +569,7 @@ def test_the_answer_of_an_integer_program_is_read_from_where_it_began() -> None:
     attacker = everything(TWICE)
 
     def read(x: list[float], base: list[int], direction: int, proven: bool) -> tuple[Fraction, bool, Fraction | None]:
-        answer = Answer(Status.OPTIMAL, 0.0, np.array(x), np.zeros(0))
+        answer = Answer(SolveStatus.OPTIMAL, 0.0, np.array(x), np.zeros(0))
         found = attacker._whole_answer(answer, np.array(base), 1, direction, proven)
         return found.attained, found.witness is not None, found.bound
 
@@ -580,7 +582,7 @@ def test_the_answer_of_an_integer_program_is_read_from_where_it_began() -> None:
     assert read([], [0, 0], 1, True) == (0, False, None)
     # drawn back into its bounds it is no whole move
     odd = everything(one_line([2, -1], [10, 20], ub=np.array([99, 25])))
-    answer = Answer(Status.OPTIMAL, 0.0, np.array([4.0, 8.0]), np.zeros(0))
+    answer = Answer(SolveStatus.OPTIMAL, 0.0, np.array([4.0, 8.0]), np.zeros(0))
     assert odd._whole_answer(answer, np.zeros(2, np.int64), 1, 1, True).witness is None
 
 
@@ -594,7 +596,7 @@ def test_every_question_in_whole_numbers_ends_with_the_time(monkeypatch: pytest.
 
     def noted(model: Model, seconds: float, nodes: int) -> Answer:
         allowed.append(seconds)
-        return Answer(Status.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
+        return Answer(SolveStatus.TIME_LIMIT, 0.0, np.zeros(0), np.zeros(0))
 
     monkeypatch.setattr("gpuga.safety.attacker.solve_whole", noted)
     attacker = everything(TWICE)
@@ -614,7 +616,7 @@ def test_rows_and_bounds_are_put_back_after_a_program_was_magnified() -> None:
             self._open().set_bounds(everywhere, np.full(2, -1.0), np.full(2, 8.0))
             return super()._magnify(program, point, priced, zoom)
 
-    for rounds in ([(3, 7), (7, 7)], [(3, 7), Status.TIME_LIMIT]):
+    for rounds in ([(3, 7), (7, 7)], [(3, 7), SolveStatus.TIME_LIMIT]):
         attacker = Moved(*rounds)  # type: ignore[arg-type]
         attacker.settled()
         assert attacker.magnified == 1

@@ -13,7 +13,7 @@ from gpuga.safety.boxes import BoxGrid, BoxSearch, _with_groups, box_grid
 from gpuga.safety.requirements import Requirements, level_requirements
 from gpuga.safety.witness import together, witness_of
 from gpuga.table.builders import table_from_array
-from gpuga.table.crossing import Crossing, crossing_of
+from gpuga.table.crossing import CrossedAxes, crossing_of
 from gpuga.table.generate import smith3d
 from gpuga.table.groups import with_groups
 from gpuga.table.table import Levels, Table
@@ -21,7 +21,7 @@ from tests.support.small_tables import random_pattern, random_table
 from tests.table.test_crossing import OVERLAPPING, made_of
 
 
-def changes_through(crossing: Crossing, axis: int, code: int) -> list[list[tuple[int, int]]]:
+def changes_through(crossing: CrossedAxes, axis: int, code: int) -> list[list[tuple[int, int]]]:
     """All changes of an axis that move a code up by one."""
     one = options_of(crossing.axes[axis])
     if one.total >= 0:
@@ -31,7 +31,9 @@ def changes_through(crossing: Crossing, axis: int, code: int) -> list[list[tuple
     return [[(code, 1), *zip(one.code[s].tolist(), one.sign[s].tolist(), strict=True)] for s in spans]
 
 
-def cheapest_by_hand(table: Table, crossing: Crossing, hidden: np.ndarray, cell: int, direction: int, need: int) -> int:
+def cheapest_by_hand(
+    table: Table, crossing: CrossedAxes, hidden: np.ndarray, cell: int, direction: int, need: int
+) -> int:
     """The least weight of all boxes through a cell; -1 where there is none."""
     best = -1
     place = crossing.coordinate[cell].tolist()

@@ -12,7 +12,7 @@ from gpuga.safety.requirements import Requirements
 from gpuga.safety.witness import AllowedChanges, hold
 from gpuga.table.crossing import (
     Axis,
-    Crossing,
+    CrossedAxes,
     _Absence,
     _acyclic,
     _ascending,
@@ -35,7 +35,7 @@ OVERLAPPING = (Axis(8, ((4, (0, 1, 2, 3)), (5, (0, 1)), (6, (1, 2)), (7, (2, 3))
 """An axis whose codes belong to several totals, times a plain one."""
 
 
-def crossed_lines(crossing: Crossing) -> Lines:
+def crossed_lines(crossing: CrossedAxes) -> Lines:
     """The lines of a crossing, through the cells that are there."""
     line, cell, coef, count = [], [], [], 0
     for d, axis in enumerate(crossing.axes):
@@ -62,7 +62,7 @@ def made_of(axes: tuple[Axis, ...], seed: int, absent: float = 0.0) -> Table:
         for total, parts in sorted(axis.families, key=lambda f: -int(axis.depth[f[0]])):
             along[total] = along[list(parts)].sum(axis=0)
     there = np.argwhere(value > 0).astype(np.int32)
-    crossing = Crossing(axes, there)
+    crossing = CrossedAxes(axes, there)
     return Table.build(value[tuple(there.T)], crossed_lines(crossing))
 
 
@@ -73,7 +73,7 @@ def test_the_axes_of_a_table_without_labels_are_found(shape: tuple[int, ...], hi
     assert labelled is not None
     assert found is not None
 
-    def families(crossing: Crossing) -> list[list[int]]:
+    def families(crossing: CrossedAxes) -> list[list[int]]:
         return sorted(sorted(len(parts) for _, parts in axis.families) for axis in crossing.axes)
 
     assert families(found) == families(labelled)
@@ -137,7 +137,7 @@ def test_a_total_that_is_broken_down_in_two_ways_keeps_both() -> None:
         for total, parts in axis.families:
             along[total] = along[list(parts)].sum(axis=0)
     there = np.argwhere(value > 0).astype(np.int32)
-    table = Table.build(value[tuple(there.T)], crossed_lines(Crossing(axes, there)))
+    table = Table.build(value[tuple(there.T)], crossed_lines(CrossedAxes(axes, there)))
     found = crossing_of(unlabelled(table, 3))
     assert found is not None
     assert sorted(found.shape) == [3, 4, 6]
@@ -157,7 +157,9 @@ def test_an_axis_knows_its_parents_and_depths() -> None:
 
 
 def test_cells_lie_where_their_codes_say() -> None:
-    crossing = Crossing((Axis(2, ((1, (0,)),)), Axis(3, ((2, (0, 1)),))), np.array([[0, 1], [1, 2], [0, 0]], np.int32))
+    crossing = CrossedAxes(
+        (Axis(2, ((1, (0,)),)), Axis(3, ((2, (0, 1)),))), np.array([[0, 1], [1, 2], [0, 0]], np.int32)
+    )
     assert crossing.flat.tolist() == [1, 5, 0]
     assert crossing.cell_at.tolist() == [2, 0, -1, -1, -1, 1]
 
@@ -303,7 +305,7 @@ def test_a_recovered_crossing_has_the_lines_of_the_table_and_no_others(seed: int
 def test_crossings_of_too_many_axes_or_places_are_not_laid_out() -> None:
     def fits(*sizes: int) -> bool:
         axes = tuple(Axis(size, ()) for size in sizes)
-        return _fits(Crossing(axes, np.zeros((0, len(sizes)), np.int32)))
+        return _fits(CrossedAxes(axes, np.zeros((0, len(sizes)), np.int32)))
 
     assert fits(*[2] * 8)
     assert not fits(*[2] * 9)
@@ -323,7 +325,7 @@ def test_groups_loose_cells_and_single_cells_have_no_crossing_of_their_own() -> 
 
 
 def test_a_tree_of_all_cells_is_a_crossing_of_one_axis_and_other_webs_are_none() -> None:
-    def one_axis(*lines: list[int]) -> Crossing | None:
+    def one_axis(*lines: list[int]) -> CrossedAxes | None:
         """Lines as lists of cells, the total first; all values 0."""
         start = np.cumsum([0, *map(len, lines)])
         coef = np.concatenate([[-1] + [1] * (len(line) - 1) for line in lines])

@@ -18,7 +18,7 @@ from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.bounds.separators.point_attacker import PointAttacker
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
-from gpuga.lp.solver import Answer, Model, Status
+from gpuga.lp.solver import Answer, Model, SolveStatus
 from gpuga.problem.general import GeneralProblem
 from gpuga.safety.requirements import Requirements
 from gpuga.table.table import Ints, Mask, Table
@@ -192,7 +192,7 @@ def products_of_levels(
             continue
         attacker.allow(*(np.minimum(most / need, room) * share for most in (attacker.down, attacker.up)))
         answer = attacker.ask(cell, int(requirements.direction[number]))
-        if answer.status is Status.OPTIMAL and answer.objective < 1.0 - SHORT:
+        if answer.status is SolveStatus.OPTIMAL and answer.objective < 1.0 - SHORT:
             yield number, whole_product(attacker.table, answer.row_dual)
 
 
@@ -207,7 +207,7 @@ def bridges(attacker: FractionalAttacker, free: Mask, z: Floats, clock: Clock) -
         cell = int(cells[column])
         answer = attacker.ask(cell, 1)
         settled[column] = True
-        if answer.status is not Status.OPTIMAL:
+        if answer.status is not SolveStatus.OPTIMAL:
             continue
         settled |= np.abs(answer.x) >= share - SHORT
         if answer.objective < share[column] - BRIDGE:
