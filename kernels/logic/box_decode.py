@@ -149,8 +149,8 @@ def leaning(table: GeneralTable, state: State, place: int) -> int:
     while e >= 0:
         certificate = state.owner[e]
         left = state.uses[certificate]
-        x = state.begin[certificate]
-        while left > 0:
+        x, end = state.begin[certificate], state.begin[certificate + 1]
+        while left > 0 and x < end:
             for way in range(2):
                 requirement = table.asked[state.cell[x], way]
                 if requirement >= 0 and state.proof[requirement] == certificate:

@@ -157,7 +157,7 @@ BUGS = [
     ),
     Bug(
         "a requirement that is forgotten when its cell is published", "logic/box_decode.py",
-        "        left = state.uses[certificate]\n", "        left = state.uses[certificate] - 1\n", "general", "general",
+        "left = state.uses[certificate]", "left = state.uses[certificate] - 1", "general", "general",
     ),
     Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
