@@ -26,7 +26,7 @@ demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py --out $(DEMO)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -q -m slow

@@ -25,14 +25,18 @@ from bench.peers import Result
 from bench.peers import section as peers_section
 from bench.reading import (
     NEVER_MEASURED,
+    class_one_reading,
     contest_reading,
+    evaluator_reading,
     exposure_reading,
     gensup_reading,
     herrington_reading,
     losses,
+    microdata_reading,
     peers_reading,
     proofs,
-    published_reading,
+    rectangle_reading,
+    serpell_reading,
     smith_reading,
 )
 from bench.runs import Row, read_rows, write_rows
@@ -90,7 +94,7 @@ def report(results: Path, plots: str = "results/plots") -> tuple[str, list[Secti
     rows = read_rows(results / ROWS) if (results / ROWS).exists() else []
     peers, contests = _json(results, "peers.json") or {}, _json(results, "contest.json") or []
     head = _head(results, rows) if (results / "steps.json").exists() or not rows else _earlier_head(results, rows)
-    parts = [head, _reading(rows, peers, contests)] if rows or contests or peers else [head]
+    parts = [head, _reading(rows, results)] if rows or contests or peers else [head]
     shown: list[Section] = []
     for name, paper in PAPERS.items():
         sections = paper.sections([row for row in rows if row.paper == name])
@@ -230,21 +234,29 @@ def _made(rows: list[dict[str, Any]] | None, make: Callable[[list[dict[str, Any]
     return [make(rows)] if rows else []
 
 
-def _reading(rows: Sequence[Row], peers: dict[str, Any], contests: list[dict[str, Any]]) -> str:
-    """The honest part."""
+def _reading(rows: Sequence[Row], results: Path) -> str:
+    """The honest part: what is won and lost, paper by paper and beside other programs."""
     of = {name: [row for row in rows if row.paper == name] for name in PAPERS}
-    won = [*herrington_reading(of["herrington"]), *gensup_reading(of["gensup"]), *smith_reading(of["smith"])]
-    won += [
-        *published_reading(of["as-published"]),
-        *exposure_reading(of["exposures"]),
-        *losses(rows),
-        *proofs(rows),
-        *contest_reading(contests),
-    ]
-    won += peers_reading(peers)
-    parts = ["## Reading\n", "What the figures say:\n", *(f"- {line}" for line in won)]
-    parts += ["\nWhat was not measured, or not as the papers did:\n", *(f"- {line}" for line in NEVER_MEASURED)]
-    return "\n".join(parts) + "\n"
+    letter = of["as-published"]
+    said = {
+        "In short": [*losses(rows), *proofs(rows), *contest_reading(_json(results, "contest.json") or [])],
+        "Against Herrington 2015 (HeurGene)": [*herrington_reading(of["herrington"]), *rectangle_reading(letter)],
+        "Against Almeida and others 2008 (GenSup)": [*gensup_reading(of["gensup"]), *class_one_reading(letter)],
+        "Against Smith and others 2012 (orderings)": [
+            *smith_reading(of["smith"]),
+            *evaluator_reading(letter),
+            *exposure_reading(of["exposures"]),
+        ],
+        "Against Serpell and others 2008 (integer programs)": serpell_reading(of["serpell"]),
+        "Against Hurkens and Tiourine 1998 (microdata)": microdata_reading(_json(results, "microdata.json") or []),
+        "Against other programs": peers_reading(_json(results, "peers.json") or {}),
+        "Not measured, or not as the papers did": NEVER_MEASURED,
+    }
+    parts = ["## Reading\n"]
+    for title, lines in said.items():
+        if lines:
+            parts += [f"### {title}\n", *(f"- {line}" for line in lines), ""]
+    return "\n".join(parts)
 
 
 def _plane(path: Path) -> Section | None:

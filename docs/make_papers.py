@@ -8,6 +8,7 @@ The rows stand in papers.toml; methods, options and defaults are looked up where
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -73,7 +74,8 @@ def _of_command(command: str, name: str) -> tuple[str, str]:
         return "", ""
     parameter = {one.name: one for one in found.params}[name]
     default = parameter.default
-    shown = "" if callable(default) or default is None or not isinstance(default, str | int | float) else str(default)
+    said = re.search(r"\[default: (.+?)\]", getattr(parameter, "help", None) or "")  # of those without one of click
+    shown = str(default) if isinstance(default, str | int | float) else said[1] if said else ""
     return f"`{parameter.opts[-1]}`", {"False": "no", "True": "yes"}.get(shown, shown)
 
 

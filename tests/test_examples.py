@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
 import runpy
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -24,23 +27,36 @@ from tests.support.public_attacker import PublicAttacker, parts_of
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def test_the_demo_protects_the_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    demo = runpy.run_path(str(EXAMPLES / "demo.py"))
-    assert demo["main"](tmp_path) == 0
-    said = capsys.readouterr().out
-    summary = json.loads((tmp_path / "summary.json").read_text())
+class Demo(NamedTuple):
+    """What the demo wrote and said."""
+
+    folder: Path
+    said: str
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    folder, said = tmp_path_factory.mktemp("demo"), io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert runpy.run_path(str(EXAMPLES / "demo.py"))["main"](folder) == 0
+    return Demo(folder, said.getvalue())
+
+
+def test_the_demo_protects_the_example(demo: Demo) -> None:
+    folder, said = demo
+    summary = json.loads((folder / "summary.json").read_text())
     assert summary["safe"] is True
     assert summary["audited"] == summary["sensitive"] == 55
-    assert str(tmp_path / "pattern.csv") in said
+    assert str(folder / "pattern.csv") in said
     given = list(csv.DictReader((EXAMPLES / "turnover.csv").open(encoding="utf-8")))
-    pattern = list(csv.DictReader((tmp_path / "pattern.csv").open(encoding="utf-8")))
+    pattern = list(csv.DictReader((folder / "pattern.csv").open(encoding="utf-8")))
     assert [(r["region"], r["activity"]) for r in pattern] == [(r["region"], r["activity"]) for r in given]
     assert all(p["value"] in ("", g["value"]) for p, g in zip(pattern, given, strict=True))
-    attack_the_demo(tmp_path, given)
+    attack_the_demo(folder, given)
     corners = said.partition("A corner of the table")[2]
     assert all(word in corners for word in ("112.8 u", "primary", "secondary", " c "))
-    assert (tmp_path / "report.html").resolve().as_uri() in said
-    assert "CONFIDENTIAL" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (folder / "report.html").resolve().as_uri() in said
+    assert "CONFIDENTIAL" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def attack_the_demo(folder: Path, given: list[dict[str, str]]) -> None:
@@ -75,10 +91,9 @@ def test_the_example_table_is_made_by_its_script(tmp_path: Path) -> None:
     assert [row[:2] for row in made] == [row[:2] for row in shipped]
 
 
-def test_the_picture_of_the_readme_shows_what_the_demo_makes(tmp_path: Path) -> None:
-    assert runpy.run_path(str(EXAMPLES / "demo.py"))["main"](tmp_path) == 0
+def test_the_picture_of_the_readme_shows_what_the_demo_makes(demo: Demo, tmp_path: Path) -> None:
     made, shipped = tmp_path / "pattern.svg", EXAMPLES.parent / "docs" / "pattern.svg"
-    runpy.run_path(str(EXAMPLES / "picture.py"))["main"](made, tmp_path / "pattern.csv")
+    runpy.run_path(str(EXAMPLES / "picture.py"))["main"](made, demo.folder / "pattern.csv")
     assert ElementTree.parse(made).getroot().tag.endswith("svg")
     again = "make demo, then python examples/picture.py docs/pattern.svg demo-out/pattern.csv"
     assert made.read_text(encoding="utf-8") == shipped.read_text(encoding="utf-8"), again
@@ -154,7 +169,7 @@ def test_the_firms_are_the_same_every_time(tmp_path: Path) -> None:
 
 def test_linked_tables_of_firms_are_safe_together_and_not_alone(tmp_path: Path) -> None:
     walk = runpy.run_path(str(EXAMPLES / "firms" / "linked.py"))
-    planned = plan([one.member for one in read_tables(walk["tabulated"](tmp_path, 400))])
+    planned = plan([one.member for one in read_tables(walk["tabulated"](tmp_path, 250))])
     assert [len(cluster.members) for cluster in planned.clusters] == [3]
     linked = planned.clusters[0].linked
     groups = [where[len(where) - part.groups :] for where, part in zip(linked.position, linked.members, strict=True)]

@@ -77,6 +77,8 @@ def _bound(comparison: Comparison) -> float | int | None:
 
 def _rows(comparison: Comparison) -> list[dict[str, Any]]:
     """One row of figures per method."""
+    from gpuga.cli.report import details_of
+
     rows: list[dict[str, Any]] = []
     for entry in comparison.entries:
         found = entry.protection
@@ -92,7 +94,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
                 "optimal": comparison.gap(entry) == 0.0,
                 "seconds": round(found.seconds, 3),
                 "safe": found.audit.safe,
-                "details": {k: v for k, v in found.found.details.items() if isinstance(v, int | float | str)},
+                "details": details_of(found),
             }
         )
     return rows

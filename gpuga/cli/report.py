@@ -65,9 +65,15 @@ def summary(protection: Protection) -> dict[str, Any]:
         "repaired": protection.repaired,
         "generations": protection.found.generations,
         "evaluations": protection.found.evaluations,
+        "details": details_of(protection),
         "seconds": round(protection.seconds, 3),
         "version": __version__,
     } | further_summary(protection)
+
+
+def details_of(protection: Protection) -> dict[str, int | float | str]:
+    """What a method counted besides, such as levels that it failed at, or why it stopped."""
+    return {name: value for name, value in protection.found.details.items() if isinstance(value, int | float | str)}
 
 
 def audit_content(audit: Audit) -> dict[str, Any]:

@@ -153,19 +153,15 @@ class JobPlan:
         """What a run would do, and how long it may take, as far as limits and earlier runs tell."""
         from gpuga.cluster.workers import cores
 
-        count, total, known, lines = workers or cores(), 0.0, True, []
+        count, lines, estimates = workers or cores(), [], []
         for job in self.mine:
             if self.done(job):
                 lines.append(f"{job.name}: done")
                 continue
             seconds = self._estimate(job)
-            known = known and seconds is not None
-            total += seconds or 0.0
+            estimates.append(seconds)
             lines.append(f"{job.name}: would run" + ("" if seconds is None else f", about {seconds:.0f} s at most"))
-        left = sum("would run" in line for line in lines)
-        more = "" if known else " for those that have a limit or were timed; others are not known"
-        lines.append(f"{left} of {len(self.mine)} jobs would run: {total / count:.0f} s on {count} workers{more}")
-        return lines
+        return [*lines, f"{len(estimates)} of {len(self.mine)} jobs would run{_time_of(estimates, count)}"]
 
     def _estimate(self, job: TableJob) -> float | None:
         """Seconds that a job may take: its limit, or what earlier jobs took per byte of their tables."""
@@ -174,6 +170,18 @@ class JobPlan:
         timed = [(self.found[one.name], one.table.stat().st_size) for one in self.file.jobs]
         rates = sorted(result.seconds / max(1, size) for result, size in timed if result is not None)
         return rates[len(rates) // 2] * job.table.stat().st_size if rates else None
+
+
+def _time_of(estimates: list[float | None], count: int) -> str:
+    """How long jobs may take on so many workers, as far as that is known."""
+    known = [one for one in estimates if one is not None]
+    if not estimates:
+        return ""
+    if not known:
+        return "; how long that takes is not known: none of them has a time limit (seconds), and none has run before"
+    unknown = len(estimates) - len(known)
+    more = f", and {unknown} without a time limit, of which nothing is known" if unknown else ""
+    return f": about {sum(known) / count:.0f} s on {count} worker{'' if count == 1 else 's'}{more}"
 
 
 def _failures(results: dict[str, Result]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bench.measures import MEASURES
 from bench.papers import as_published, exposures
 from bench.papers.extent import FULL, QUICK
-from bench.reading import published_reading
+from bench.reading import class_one_reading, evaluator_reading, rectangle_reading
 from bench.report import _commits
 from bench.runs import Row, Run, measured
 from gpuga.context import Context
@@ -70,13 +70,12 @@ def test_the_reading_says_what_class_one_and_the_evaluator_mean() -> None:
     for run in as_published.runs(FULL):
         cost = {"ordering-ga": 80.0, "heurgene": 95.0}.get(run.method, 100.0)
         rows.append(row_of(run, cost + (5.0 if run.table.startswith("class1") and "5%" not in run.table else 0.0)))
-    said = published_reading(rows)
-    assert len(said) == 3
-    assert "16.67 %" in said[0]
-    assert "11.11 % at 5 %" in said[0]
-    assert "gains 20.0 % to 20.0 %" in said[1]
-    assert "5.0 % below HyperCube" in said[2]
-    assert published_reading([]) == []
+    (denser,) = class_one_reading(rows)
+    assert "shortest paths 16.67 % as worded, 11.11 % at 5 %, published 3.67 %" in denser
+    assert "Castro's heuristic 16.67 % as worded, 11.11 % at 5 %, published 129.78 %" in denser
+    assert "gains 20.0 % to 20.0 %" in evaluator_reading(rows)[0]
+    assert "5.0 % below HyperCube" in rectangle_reading(rows)[0]
+    assert not [*class_one_reading([]), *evaluator_reading([]), *rectangle_reading([])]
 
 
 def test_the_report_tells_rows_of_other_commits_apart() -> None:

@@ -20,6 +20,7 @@ def test_without_a_device_it_says_so_in_one_sentence(tmp_path: Path, capsys: pyt
     assert not out.exists()
 
 
+@pytest.mark.slow  # half a minute of simulated kernels
 @pytest.mark.skipif(simulated(), reason="runs in the simulator already")
 def test_a_dry_run_writes_the_whole_report_and_says_that_it_means_nothing(tmp_path: Path) -> None:
     out = tmp_path / "new" / "day.md"

@@ -109,7 +109,7 @@ def test_the_report_says_what_is_missing_and_whether_the_machine_was_idle(folder
     text, _ = report.report(tmp_path / "results")
     assert "Not finished: contest" in text
     assert "30.0 % of the processors, so that the machine was NOT idle" in text
-    assert "kind-1% +10.00 % (1)" in text
+    assert "`circuits` is, beside `exact`, cheaper on kind-1% (one table) by 9.09 %." in text
     assert "5 (1.7 for searches over orderings" in text
 
 

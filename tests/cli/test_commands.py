@@ -23,7 +23,7 @@ SUMMARY = {
     "audience", "notice", "whole",
     "schema", "cells", "equations", "sensitive", "method", "backend", "lp", "seed", "secondary", "cost",
     "lower_bound", "gap", "optimal", "safe", "audited", "repaired", "generations", "evaluations", "seconds",
-    "version", "parameters", "device", "losses",
+    "version", "parameters", "device", "losses", "details",
 }  # fmt: skip
 
 # the published six by six example of Serpell et al. 2008: sensitive cells by their number, then all values
@@ -354,3 +354,12 @@ def test_a_lack_of_memory_is_said_however_it_shows(
     monkeypatch.setattr(main.cli, "main", fail)
     assert main.run(["methods"]) == 1
     assert "memory" in capsys.readouterr().err
+
+
+def test_the_summary_has_what_the_papers_algorithms_count(class1: Path, tmp_path: Path) -> None:
+    for method, counted in (("castro", "failed_levels"), ("hypercube", "levels_without_rectangle"),
+                            ("heurgene", "infeasible_offspring")):  # fmt: skip
+        out, said = tmp_path / f"{method}.csv", tmp_path / f"{method}.json"
+        words = ["protect", str(class1), "--out", str(out), "--json", str(said), "--method", method, "--as-published"]
+        assert run([*words, "--quiet"]) == 0
+        assert isinstance(json.loads(said.read_text())["details"][counted], int)

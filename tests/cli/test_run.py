@@ -15,6 +15,7 @@ import pytest
 
 from gpuga.cli import job as at_worker
 from gpuga.cli.main import run
+from gpuga.cli.run import _time_of
 from gpuga.cluster import workers
 from gpuga.table.generate import herrington
 from tests.cluster.conftest import Here
@@ -99,15 +100,22 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(
     assert run(["run", str(jobs), "--dry-run", "--workers", "2"]) == 0
     said = capsys.readouterr().out
     assert "t1: would run\n" in said
-    assert "3 of 3 jobs would run" in said
-    assert "others are not known" in said
+    assert "3 of 3 jobs would run; how long that takes is not known" in said
     assert not (office / "jobs-jobs").exists()
     jobs.write_text(jobs.read_text().replace("seed = 4", "seed = 4\nseconds = 10"))
     assert run(["run", str(jobs), "--dry-run", "--workers", "2"]) == 0
     said = capsys.readouterr().out
     assert "t1: would run, about 13 s at most" in said
-    assert "20 s on 2 workers\n" in said
+    assert "3 of 3 jobs would run: about 20 s on 2 workers\n" in said
     assert not done
+
+
+def test_a_dry_run_counts_the_jobs_of_which_nothing_is_known() -> None:
+    assert (
+        _time_of([4.0, None, 6.0], 1)
+        == ": about 10 s on 1 worker, and 1 without a time limit, of which nothing is known"
+    )
+    assert _time_of([], 2) == ""
 
 
 def test_the_exit_code_says_whether_all_are_safe(office: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,8 @@
-"""kill -9 of workers, scheduler and client at random moments: every run ends safe, with the identical pattern."""
+"""kill -9 of workers, scheduler and client at random moments: every run ends safe, with the identical pattern.
+
+Moments are counted in legs of the run, so that they fall into its work however loaded the machine is; the seconds
+within a leg are drawn. Tables are such that no run ends by a proof, of which every pattern would be the same.
+"""
 
 from __future__ import annotations
 
@@ -11,46 +15,92 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from gpuga import write_table
-from gpuga.table.generate import herrington
+from gpuga.table.generate import herrington, smith3d
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-TOLD = ["--islands", "3", "--population", "16", "--generations", "24", "--exchange", "2", "--seed", "5", "--quiet"]
+LEGS = 14
+TOLD = ["--islands", "3", "--population", "16", "--generations", str(2 * LEGS), "--exchange", "2", "--seed", "5"]
 WORKERS, SCHEDULERS, CLIENTS = 20, 5, 5
 """How many of each are killed."""
 
 
+@dataclass
+class Begun:
+    """A run of islands as a process, and the log in which it counts its legs."""
+
+    table: Path
+    out: Path
+    more: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        kept = [f"--out={self.out}", "--quiet", *(f"--{name}={self.out}.{name}" for name in ("json", "log", "proof"))]
+        words = [sys.executable, "-m", "gpuga", "protect", str(self.table), *kept, *TOLD, *self.more]
+        self.process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE)
+
+    def legs(self) -> list[dict[str, float]]:
+        """The rows of its log, as far as they are whole."""
+        log = Path(f"{self.out}.log")
+        whole = log.read_text().rpartition("\n")[0] if log.exists() else ""
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def await_moment(self, legs: int, part: float) -> int:
+        """Wait for so many legs and a part of the next one, or for its end; how many were done then."""
+        until = len(self.legs()) + legs
+        while len(done := self.legs()) < until and self.process.poll() is None:
+            time.sleep(0.01)
+        pace = done[-1]["seconds"] - done[-2]["seconds"] if len(done) > 1 else 5.0  # it is still loading
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(part * pace)
+        return len(self.legs())
+
+    def ended(self) -> tuple[bytes, set[tuple[float, ...]]]:
+        """The pattern of a run that ended well; generation, cost, bound and children of all legs."""
+        _, said = self.process.communicate(timeout=1800)
+        assert self.process.returncode == 0, said.decode()
+        assert json.loads(Path(f"{self.out}.json").read_text())["safe"] is True
+        figures = ("generation", "best", "lower_bound", "children")
+        return self.out.read_bytes(), {tuple(row[name] for name in figures) for row in self.legs()}
+
+
+Ended = tuple[bytes, set[tuple[float, ...]]]
+
+
+@dataclass
+class Case:
+    """A table, and what comes of it undisturbed."""
+
+    table: Path
+    expected: Ended
+
+
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("deaths") / "table.csv"
-    write_table(herrington(40, 40, 0.03, 1), path)
-    return path
-
-
-def begun(table: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
-    words = ["protect", str(table), "--out", str(out), "--json", f"{out}.json", *TOLD, *more]
-    return subprocess.Popen([sys.executable, "-m", "gpuga", *words], cwd=ROOT, stderr=subprocess.PIPE)
-
-
-def ended(run: subprocess.Popen[bytes], out: Path) -> bytes:
-    """The pattern of a run that ended well."""
-    _, said = run.communicate(timeout=600)
-    assert run.returncode == 0, said.decode()
-    assert json.loads(Path(f"{out}.json").read_text())["safe"] is True
-    return out.read_bytes()
+def two_way(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    path = tmp_path_factory.mktemp("two-way") / "table.csv"
+    write_table(herrington(60, 60, 0.02, 1), path)
+    return undisturbed(path)
 
 
 @pytest.fixture(scope="module")
-def expected(table: Path) -> tuple[bytes, float]:
-    """The pattern of an undisturbed run, and how long one takes."""
-    out, when = table.with_name("expected.csv"), time.monotonic()
-    return ended(begun(table, out), out), time.monotonic() - when
+def three_way(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    path = tmp_path_factory.mktemp("three-way") / "table.csv"
+    write_table(smith3d((10, 8, 6), 0.1, 0.1, seed=1), path)
+    return undisturbed(path)
+
+
+def undisturbed(path: Path) -> Case:
+    case = Case(path, Begun(path, path.with_name("expected.csv")).ended())
+    last = max(case.expected[1])
+    assert len(case.expected[1]) == LEGS
+    assert last[1] > last[2] > 0, "it must not end by a proof"
+    return case
 
 
 def children(pid: int) -> list[int]:
@@ -80,35 +130,59 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("cluster", [[], ["--cluster", "local"]], ids=["processes", "dask"])
-def test_workers_may_die_at_any_moment(
-    table: Path, tmp_path: Path, expected: tuple[bytes, float], cluster: list[str]
+def kill_workers(case: Case, folder: Path, cluster: list[str], draw: random.Random) -> None:
+    """Kill half of all workers, each after another leg at least, in as many runs as that takes."""
+    killed, within = 0, 0
+    while killed < WORKERS // 2:
+        run = Begun(case.table, folder / f"{killed}.csv", tuple(cluster))
+        legs = draw.randrange(4)
+        while killed < WORKERS // 2:
+            done = run.await_moment(legs, draw.random())
+            if run.process.poll() is not None:
+                break
+            if below := workers_of(run.process.pid):
+                kill(draw.choice(below))
+                killed, within = killed + 1, within + (done > 0)
+            legs = draw.randrange(1, 5)
+        assert run.ended() == case.expected
+    assert within >= WORKERS // 4, "most of them had states to lose"
+
+
+@pytest.mark.parametrize("cluster", [(), ("--cluster", "local")], ids=["processes", "dask"])
+def test_all_workers_may_die_while_the_cuts_of_the_proof_are_asked_for(
+    two_way: Case, tmp_path: Path, cluster: tuple[str, ...]
 ) -> None:
     if cluster:
         pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    draw, killed = random.Random(1), 0
-    while killed < WORKERS // 2:
-        out = tmp_path / f"{killed}.csv"
-        run = begun(table, out, *cluster)
-        while run.poll() is None and killed < WORKERS // 2:
-            time.sleep(draw.uniform(0.1, 0.6) * expected[1])
-            if below := workers_of(run.pid):
-                kill(draw.choice(below))
-                killed += 1
-        assert ended(run, out) == expected[0]
+    for number in range(2):
+        run = Begun(two_way.table, tmp_path / f"{number}.csv", cluster)
+        run.await_moment(LEGS, 0.0)
+        time.sleep(0.05 * number)
+        for worker in workers_of(run.process.pid):
+            kill(worker)
+        assert run.ended() == two_way.expected
 
 
+def test_workers_may_die_at_any_moment(two_way: Case, tmp_path: Path) -> None:
+    kill_workers(two_way, tmp_path, [], random.Random(1))
+
+
+def test_workers_of_dask_may_die_at_any_moment(three_way: Case, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    kill_workers(three_way, tmp_path, ["--cluster", "local"], random.Random(2))
+
+
+@pytest.mark.parametrize("number", range(CLIENTS))
 def test_a_client_that_dies_goes_on_from_its_checkpoint(
-    table: Path, tmp_path: Path, expected: tuple[bytes, float]
+    two_way: Case, three_way: Case, tmp_path: Path, number: int
 ) -> None:
-    draw = random.Random(2)
-    for number in range(CLIENTS):
-        out, kept = tmp_path / f"{number}.csv", ["--checkpoint", str(tmp_path / f"kept-{number}"), "--resume"]
-        first = begun(table, out, *kept)
-        time.sleep(draw.uniform(0.2, 0.9) * expected[1])
-        first.kill()
-        first.communicate()
-        assert ended(begun(table, out, *kept), out) == expected[0]
+    case, draw = (two_way, three_way)[number % 2], random.Random(number)
+    out, kept = tmp_path / "out.csv", ("--checkpoint", str(tmp_path / "kept"), "--resume")
+    first = Begun(case.table, out, kept)
+    first.await_moment(draw.randrange(LEGS - 1), draw.random())
+    first.process.kill()
+    first.process.communicate()
+    assert Begun(case.table, out, kept).ended() == case.expected
 
 
 @contextmanager
@@ -132,39 +206,35 @@ def cluster_of(folder: Path, workers: int) -> Iterator[tuple[Path, subprocess.Po
             one.wait(30)
 
 
-def await_client(file: Path, run: subprocess.Popen[bytes]) -> None:
+def await_client(file: Path, run: Begun) -> None:
     """Wait until a client besides this one is there: one that finds no scheduler at all is right to refuse."""
     from distributed import Client
 
     with Client(scheduler_file=str(file), set_as_default=False) as own:
         while own.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.clients)) < 3:  # the scheduler is one
-            assert run.poll() is None, "it ended before it was seen"
+            assert run.process.poll() is None, "it ended before it was seen"
             time.sleep(0.05)
 
 
-def test_the_scheduler_may_die_at_any_moment(table: Path, tmp_path: Path, expected: tuple[bytes, float]) -> None:
+@pytest.mark.parametrize("number", range(SCHEDULERS))
+def test_the_scheduler_may_die_at_any_moment(two_way: Case, three_way: Case, tmp_path: Path, number: int) -> None:
     pytest.importorskip("distributed", reason="the extra cluster is not installed")
-    draw = random.Random(3)
-    for number in range(SCHEDULERS):
-        out, folder = tmp_path / f"{number}.csv", tmp_path / f"cluster-{number}"
-        folder.mkdir()
-        with cluster_of(folder, 2) as (file, scheduler):
-            run = begun(table, out, "--cluster", str(file))
-            await_client(file, run)
-            time.sleep(draw.uniform(0.0, 0.8) * expected[1])
-            scheduler.kill()
-            assert ended(run, out) == expected[0]
+    case, draw = (two_way, three_way)[number % 2], random.Random(number)
+    with cluster_of(tmp_path, 2) as (file, scheduler):
+        run = Begun(case.table, tmp_path / "out.csv", ("--cluster", str(file)))
+        await_client(file, run)
+        # the last one while the cuts of the proof are asked for
+        run.await_moment(draw.randrange(LEGS - 1) if number < SCHEDULERS - 1 else LEGS, draw.random())
+        scheduler.kill()
+        assert run.ended() == case.expected
 
 
-def test_workers_slowed_at_random_give_the_same_pattern(
-    table: Path, tmp_path: Path, expected: tuple[bytes, float]
-) -> None:
+def test_workers_slowed_at_random_give_the_same_pattern(two_way: Case, tmp_path: Path) -> None:
     draw = random.Random(4)
     for number in range(3):
-        out = tmp_path / f"{number}.csv"
-        run = begun(table, out)
-        while run.poll() is None:
-            for worker in (below := workers_of(run.pid))[: len(below) // 2 + 1]:
+        run = Begun(two_way.table, tmp_path / f"{number}.csv")
+        while run.process.poll() is None:
+            for worker in (below := workers_of(run.process.pid))[: len(below) // 2 + 1]:
                 with suppress(ProcessLookupError):
                     os.kill(worker, signal.SIGSTOP)
             time.sleep(draw.uniform(0.05, 0.4))
@@ -172,4 +242,4 @@ def test_workers_slowed_at_random_give_the_same_pattern(
                 with suppress(ProcessLookupError):
                     os.kill(worker, signal.SIGCONT)
             time.sleep(draw.uniform(0.05, 0.4))
-        assert ended(run, out) == expected[0]
+        assert run.ended() == two_way.expected

@@ -67,11 +67,7 @@ def survive(folder: Path, first: int, last: int) -> dict[str, int]:
     return counts
 
 
-def test_a_killed_run_on_a_three_way_table_resumes_to_the_same_pattern(tmp_path: Path) -> None:
-    survive(tmp_path, 1, 2)  # test_checkpoint.py kills one on a two-way table
-
-
-@pytest.mark.slow
+@pytest.mark.slow  # two- and three-way; test_checkpoint.py kills one on a two-way table in every run of the tests
 def test_fifty_killed_runs_resume_to_the_same_pattern(tmp_path: Path) -> None:
     counts = survive(tmp_path, 0, 50)
     assert counts["resumed from a checkpoint"] > 10
