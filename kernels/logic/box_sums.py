@@ -112,7 +112,7 @@ def insert(state: State, begin: int, end: int, price: int, room: int, option: in
 
 
 @bare
-def least_of_axes(state: State, axes: int, need: int) -> int:
+def least_of_axes(state: State, axes: int, need: int) -> Integer:
     """What the cheapest options with room for `need` cost together, noted from each axis on; INFINITE: one has none."""
     end, level = state.level[END, axes - 1], state.level
     level[REST, axes] = 0
