@@ -170,6 +170,8 @@ def rationalise(x: NDArray[np.float64]) -> tuple[Ints, int] | None:
         return None
     nearest = np.rint(x)
     fractional = np.flatnonzero(np.abs(x - nearest) > 1e-6)
+    if not len(fractional):
+        return nearest.astype(np.int64), 1
     parts_of_all = x[fractional, None] * USUAL_PARTS
     common = np.flatnonzero((np.abs(parts_of_all - np.rint(parts_of_all)) <= 1e-6 * USUAL_PARTS).all(axis=0))
     if len(common) and np.abs(x).max(initial=0.0) < 2**45:
