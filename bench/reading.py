@@ -336,7 +336,7 @@ def serpell_reading(rows: Sequence[Row]) -> list[str]:
     """The paper's two integer programs, and ours beside them."""
     classical, modified, ours = (rows_by(rows, m) for m in ("classical-ip", "modified-ip", "exact"))
     known = {f"table {row['table']}": row for row in published("serpell_tables3_4")}
-    both = [t for t in classical if t in modified and t in known]
+    both = [t for t in classical if t in modified and t in known and classical[t].cpu_seconds > 0]
     if not both:
         return []
     saved = average(1 - modified[t].cpu_seconds / classical[t].cpu_seconds for t in both)
@@ -399,7 +399,7 @@ def _searches(rows: Sequence[dict[str, Any]], persons: int) -> list[str]:
         f"{r['search']} ({percent(r['cost'] / least - 1, 2)} dearer)" for r in searched if r["search"] not in reached
     ]
     times = ", ".join(f"{row['search']} {seconds(row['cpu_seconds'])}" for row in searched)
-    gap = min(row["gap"] for row in searched if row["gap"] is not None)
+    gap = min((row["gap"] for row in searched if row["gap"] is not None), default=None)
     return [
         f"{persons:,} persons: the cheapest recoding of all searches is found by {', '.join(reached)}"
         + (f"; not by {', '.join(missed)}" if missed else "")

@@ -19,7 +19,7 @@ from gpuga.evolution.circuits import circuits
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.two_way import with_requirements
 from gpuga.protect import protect
-from gpuga.report.reasons import needs
+from gpuga.report.reasons import costliest, needs
 from gpuga.safety.audit import audit
 from gpuga.safety.exposure import exposure
 from gpuga.safety.requirements import level_requirements
@@ -57,7 +57,7 @@ def whole_walk(progress: Progress) -> None:
         audit(table, found.suppressed, proofs=True, context=context)
         exposure(table, context=context)
         lower_bound(table, context)
-        needs(table, found.suppressed, 3, context)
+        needs(table, found.suppressed, costliest(table, found.suppressed, 3), context)
 
 
 def _end_with(parent: int) -> None:

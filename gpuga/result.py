@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpuga.context import Context
 from gpuga.declared import Parameters
 from gpuga.errors import InputError, printable
 from gpuga.files.atomic import write_whole
@@ -18,7 +19,7 @@ from gpuga.files.frames import in_memory, pattern_frame
 from gpuga.files.public import Wanted, public_content
 from gpuga.further import Alternative, PatternCost
 from gpuga.protection import Bound, Found, relative_gap
-from gpuga.report.data import Judged
+from gpuga.report.data import MOST_NEEDS, Judged, in_detail
 from gpuga.report.losses import losses_of
 from gpuga.report.names import Names
 from gpuga.report.page import page_text
@@ -116,16 +117,14 @@ class Protection(PatternCost):
         """Write a report to look at as one .html file: the office edition with values, or the public one without."""
         from gpuga import __version__
 
-        verdict = self.audit
-        if not public:
-            asked = {**vars(self.model), "whole": "yes" if self.model.whole else "no", "level_zero": self.level_zero}
-            verdict = audit(self.table, self.suppressed, intervals=True, proofs=True, **asked)
         made = {name: getattr(self, name) for name in ("method", "backend", "lp", "seed", "gap", "optimal")}
         if self.bound is not None:
             made["lower_bound"] = self.table.shown_cost(self.bound.lower_bound)
-        judged = Judged(
-            self.table, self.suppressed, verdict, Names(self.table), __version__, made=made, curve=self.history
-        )
+        judged = Judged(self.table, self.suppressed, self.audit, Names(self.table), __version__, made=made)
+        if not public:
+            asked = vars(self.model) | {"whole": "yes" if self.model.whole else "no", "level_zero": self.level_zero}
+            verdict = audit(self.table, self.suppressed, intervals=False, proofs=True, **asked)
+            judged = in_detail(replace(judged, verdict=verdict, curve=self.history), MOST_NEEDS, Context(), **asked)
         write_whole(path, page_text(judged, public=public))
 
     def proof_content(self, path: str | Path) -> bytes:

@@ -56,7 +56,7 @@ def explain(
     A sensitive cell needs a secondary suppression if it is no longer protected once that cell alone is published.
     Without --cell, the costliest secondary suppressions and the tightest cells are listed. With --cell, it is also
     computed what a pattern costs that publishes the cell (within --seconds, else 10 seconds for each cell).
-    The exit code is 1 if the pattern is not safe.
+    --seconds limits everything but the audit. The exit code is 1 if the pattern is not safe.
     """
     from gpuga.cli.explained import cell_content, cell_lines, named_cell, overview_content, overview_lines
     from gpuga.cli.places import check_places
@@ -85,15 +85,13 @@ def _judged(reading: dict[str, Any], pattern: str, clock: Clock, asked: SafetyOp
     from gpuga import __version__
     from gpuga.cli.audit import judged
     from gpuga.cli.progress import progress_on_terminal, ready_to_compile
-    from gpuga.context import Context
+    from gpuga.context import Clock, Context
     from gpuga.files.rules import rules_of
-    from gpuga.report.data import Judged
+    from gpuga.report.data import Judged, in_detail
     from gpuga.report.names import Names
-    from gpuga.report.reasons import needs
 
     ready_to_compile(quiet=False)
-    source, suppressed, verdict = judged(reading, pattern, clock, asked, intervals=True, quiet=False)
+    source, suppressed, verdict = judged(reading, pattern, Clock(), asked, intervals=False, quiet=False, proofs=True)
+    found = Judged(source.table, suppressed, verdict, Names.of(source), __version__, rules=rules_of(source))
     with progress_on_terminal(False, clock) as progress:
-        found = needs(source.table, suppressed, most, Context(clock=clock, progress=progress), **asked)
-    names = Names.of(source)
-    return Judged(source.table, suppressed, verdict, names, __version__, needs=found, rules=rules_of(source))
+        return in_detail(found, most, Context(clock=clock, progress=progress), **asked)

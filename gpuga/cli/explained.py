@@ -8,10 +8,12 @@ from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gpuga.cli.losses import loss_content, loss_lines
 from gpuga.cli.report import number
 from gpuga.errors import Infeasible, InputError, OutOfTime, printable
-from gpuga.report.reasons import Need, needed_by, tightest
+from gpuga.report.reasons import Need, needs, tightest
 from gpuga.table.exact import shown
 from gpuga.table.table import Status
 
@@ -51,7 +53,7 @@ def overview_content(judged: Judged, most: int) -> dict[str, Any]:
     return {
         "safe": judged.verdict.safe,
         "losses": loss_content(judged.losses, table, names),
-        "secondary": [_need_content(judged, need) for need in judged.needs.values()],
+        "secondary": [_need_content(judged, need) for need in judged.needs.values() if not need.undecided],
         "tightest": [
             {
                 "cell": names(tight.cell),
@@ -123,7 +125,8 @@ def cell_content(judged: Judged, cell: int, clock: Clock, asked: SafetyOptions) 
         rule = {"rule": judged.rules[cell]} if cell in judged.rules else {}
         return content | {"levels": levels} | rule
     if kind == "secondary":
-        need = needed_by(table, judged.suppressed, cell, Context(clock=clock), **asked)
+        found = needs(table, judged.suppressed, np.array([cell]), Context(clock=clock), judged.verdict, **asked)
+        need = found.get(cell, Need(cell, (), undecided=True))
         content |= {name: said for name, said in _need_content(judged, need).items() if name != "cell"}
         content |= {"undecided": need.undecided, "published_instead": _frozen(judged, cell, clock, asked)}
     return content

@@ -56,8 +56,9 @@ def report(
     """Write a report on PATTERN as one HTML file that needs no network.
 
     PATTERN is audited first. The office edition shows every value, interval and reason, and is confidential. The public
-    edition is made from published values only, and only of a safe pattern; it may be published beside the table. The
-    exit code is 1 if the pattern is not safe.
+    edition is made from published values only, and only of a safe pattern; it may be published beside the table.
+    --seconds limits the work on intervals and reasons, not the audit; the page says what is missing. The exit code is 1
+    if the pattern is not safe.
     """
     from gpuga.audience import CONFIDENTIAL
     from gpuga.cli.places import check_places
@@ -106,25 +107,23 @@ def _judged(
     from gpuga import __version__
     from gpuga.cli.audit import judged
     from gpuga.cli.progress import progress_on_terminal
-    from gpuga.context import Context
+    from gpuga.context import Clock, Context
     from gpuga.files.rules import rules_of
     from gpuga.report.curve import read_log
-    from gpuga.report.data import MOST_NEEDS, Judged
+    from gpuga.report.data import MOST_NEEDS, Judged, in_detail
     from gpuga.report.names import Names
-    from gpuga.report.reasons import needs
 
     office = not page["public"]
-    source, suppressed, verdict = judged(reading, pattern, clock, asked, intervals=office, quiet=quiet, proofs=office)
+    source, suppressed, verdict = judged(reading, pattern, Clock(), asked, intervals=False, quiet=quiet, proofs=office)
     found = Judged(source.table, suppressed, verdict, Names.of(source), __version__)
     if not office:
         return found
     with progress_on_terminal(quiet, clock) as progress:
-        context = Context(clock=clock, progress=progress)
-        reasons = needs(source.table, suppressed, MOST_NEEDS, context, **asked)
+        found = in_detail(found, MOST_NEEDS, Context(clock=clock, progress=progress), **asked)
     made = {} if page["summary"] is None else _summary(Path(page["summary"]), found)
     curve = [] if page["log"] is None else read_log(Path(page["log"]))
     origin = _origin(reading["table"], pattern)
-    return replace(found, needs=reasons, made=made, curve=curve, origin=origin, rules=rules_of(source))
+    return replace(found, made=made, curve=curve, origin=origin, rules=rules_of(source))
 
 
 def _summary(path: Path, found: Judged) -> dict[str, Any]:

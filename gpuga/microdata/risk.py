@@ -98,7 +98,7 @@ def _all_fields(file: CodedFile, group: Ints, diversity: int) -> dict[str, Any]:
     size = counts[group[present]]
     ends = [*SIZES[1:], None]
     return {
-        "k": int(counts.min(initial=0)) if len(counts) else None,
+        "k": int(counts.min()) if len(counts) else None,
         "incomplete_records": int((~present).sum()),
         "records_by_group_size": {
             _range_name(low, high): int(((size >= low) & (size < (high or size.max(initial=0) + 1))).sum())

@@ -7,16 +7,18 @@ primaries and secondaries, no cost, and no hash of a file that holds suppressed 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from gpuga.context import Context
 from gpuga.report.losses import Losses, level_word, losses_of
 from gpuga.report.names import Names
-from gpuga.report.reasons import Need, helped_by, tightest
-from gpuga.safety.audit import Audit
+from gpuga.report.reasons import Need, costliest, helped_by, needs, tightest
+from gpuga.safety.audit import Audit, with_intervals
+from gpuga.table.attacker_model import SafetyOptions
 from gpuga.table.exact import shown
 from gpuga.table.table import Mask, Table
 
@@ -48,6 +50,17 @@ class Judged:
     def losses(self) -> Losses:
         """What the pattern takes away."""
         return losses_of(self.table, self.suppressed)
+
+
+def in_detail(judged: Judged, most: int, context: Context, **asked: Unpack[SafetyOptions]) -> Judged:
+    """The same with the attacker's intervals and what needs the `most` costly secondary suppressions, in the time left.
+
+    The verdict stays what it is; it was asked for with `asked` and proofs.
+    """
+    table, suppressed = judged.table, judged.suppressed
+    verdict = with_intervals(table, suppressed, judged.verdict, context, **asked)
+    found = needs(table, suppressed, costliest(table, suppressed, most), context, verdict, **asked)
+    return replace(judged, verdict=verdict, needs=found)
 
 
 def page_data(judged: Judged, public: bool) -> dict[str, Any]:
@@ -105,6 +118,8 @@ def reason_texts(judged: Judged) -> dict[int, str]:
     helped = {} if verdict.proof is None else helped_by(judged.table, verdict.proof)
     found = {cell: f"helps to protect {_listed(judged, cells.tolist())}" for cell, cells in helped.items()}
     for cell, need in judged.needs.items():
+        if need.undecided:
+            continue
         others = [c for c in need.needed_by if c not in verdict.unsafe]
         if need.beforehand:
             found[cell] = "suppressed beforehand"

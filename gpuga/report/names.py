@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpuga.errors import printable
 from gpuga.files.jj import jj_indices
 from gpuga.files.read import Source
 from gpuga.table.table import Table
+
+MOST_MEMBERS = 3
+"""So many cells of a group are named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +29,10 @@ class Names:
         return cls(source.table, jj_indices(source.text) if source.path.suffix.lower() == ".jj" else ())
 
     def codes(self, cell: int) -> list[str]:
-        """The codes of a cell, one for each dimension; its number where it has none."""
+        """The codes of a cell, one for each dimension; its number where it has none, of a group that it is a sum."""
         grid = self.table.grid
+        if cell >= len(self.table) - self.table.groups:
+            return [self._sum(cell)]
         if grid is None or cell >= len(grid.coordinate):
             return [self.numbers[cell] if cell < len(self.numbers) else str(cell)]
         return [d.codes[c] for d, c in zip(grid.dimensions, grid.coordinate[cell].tolist(), strict=True)]
@@ -34,8 +41,17 @@ class Names:
         """A cell in words, safe to print."""
         grid = self.table.grid
         if cell >= len(self.table) - self.table.groups:
-            return self.table.label(cell)
+            return printable(self._sum(cell), 300)
         if grid is None:
             return f"cell {printable(self.codes(cell)[0])}"
         names = (printable(d.name) for d in grid.dimensions)
         return ", ".join(f"{name}={printable(code)}" for name, code in zip(names, self.codes(cell), strict=True))
+
+    def _sum(self, group: int) -> str:
+        """A group by the cells that it is the sum of, the first of them."""
+        lines = self.table.lines
+        (line,) = np.unique(lines.line_of_entry[lines.cell == group])
+        members = [c for c in lines.cell[lines.start[line] : lines.start[line + 1]].tolist() if c != group]
+        names = " + ".join(" × ".join(self.codes(c)) for c in members[:MOST_MEMBERS])
+        more = f" + {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""
+        return f"sum of {names}{more}"

@@ -56,7 +56,9 @@ def _head(judged: Judged, title: str, public: bool) -> str:
     count = f"all {verdict.audited:,} " if not public else "all "
     words = f"An exact audit checked {count}{cells}: each is protected."
     if not verdict.safe:
-        words = f"{len(verdict.unsafe):,} cells are not protected; they are marked below. Do not publish this pattern."
+        open_ = f", {len(verdict.undecided):,} of them undecided" if verdict.undecided else ""
+        words = f"{len(verdict.unsafe):,} cells are not protected{open_}; they are marked below."
+        words += " Do not publish this pattern."
     knows = "the published cells, all sums, and the bounds of every value"
     # whether he is taken to know that values are whole may hang on how large the sensitive ones are
     whole = " He also knows that values are whole numbers." if verdict.whole and not public else ""
@@ -117,7 +119,8 @@ def _maps(judged: Judged, public: bool) -> Iterable[str]:
             '<div class="scroll" id="heat"></div></section>\n'
         )
     yield (
-        '<section id="cells" hidden><h2>Cells</h2><div class="controls"><label>Search <input type="search" id="search">'
+        f'<section id="cells" hidden><h2>Cells</h2>{"" if public else _missing(judged)}'
+        '<div class="controls"><label>Search <input type="search" id="search">'
         '</label><label>Show <select id="which"></select></label><span id="count" role="status"></span></div>'
         '<div class="scroll"><table id="list"></table></div>'
         '<button type="button" id="more">Show more</button></section>\n'
@@ -136,6 +139,24 @@ def _maps(judged: Judged, public: bool) -> Iterable[str]:
         [escape(str(name).replace("_", " ")), escape(str(said))] for name, said in origin.items() if said is not None
     ]
     yield f"<section><h2>Where this comes from</h2>{table_of(['', ''], rows)}</section>\n"
+
+
+def _missing(judged: Judged) -> str:
+    """What could not be told of the cells, or not exactly."""
+    secondary, judged_ones = judged.losses.secondary, sum(not need.undecided for need in judged.needs.values())
+    open_ = sum(not cell.exact for cell in judged.verdict.cells)
+    said = []
+    if judged_ones < secondary:
+        said.append(
+            f"What needs a secondary suppression was judged for {judged_ones:,} of {secondary:,}, the costliest first; "
+            "for the others it is named what they help to protect in the proof of safety."
+        )
+    if open_:
+        said.append(
+            f"The time limit left {open_:,} of {len(judged.verdict.cells):,} intervals open: they may be wider than "
+            "shown, and such cells are not among the tightest."
+        )
+    return "".join(f'<p class="hint">{text}</p>' for text in said)
 
 
 MADE = ("method", "backend", "lp", "seed", "generations", "evaluations", "seconds", "version")

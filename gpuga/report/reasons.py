@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Unpack
 
 import numpy as np
 
-from gpuga.context import Context
-from gpuga.safety.audit import Audit, audit
+from gpuga.context import Context, Silent
+from gpuga.safety.audit import Audit
 from gpuga.safety.evidence import SafetyProof
-from gpuga.table.attacker_model import SafetyOptions
+from gpuga.safety.without import Known, Without
+from gpuga.table.attacker_model import Asked, SafetyOptions, as_judged
 from gpuga.table.table import Ints, Mask, Status, Table
+
+MOST_PROGRAMS = 2_000
+"""After so many of the attacker's programs no further cell is judged: a count, so that a page can be made again."""
 
 
 def helped_by(table: Table, proof: SafetyProof) -> dict[int, Ints]:
     """The sensitive cells whose proof of safety moves a cell, by that cell: what it helps to protect.
 
-    Another proof may use other cells; `needed_by` says what cannot do without it.
+    Another proof may use other cells; `needs` says what cannot do without it.
     """
     proves = np.repeat(proof.cell.astype(np.int64), np.diff(proof.witnesses.start)[proof.witness])
     moved = proof.witnesses.subset(proof.witness).cell.astype(np.int64)
@@ -40,31 +44,44 @@ class Need:
     beforehand: bool = False
 
 
-def needed_by(
-    table: Table, suppressed: Mask, cell: int, context: Context | None = None, **asked: Unpack[SafetyOptions]
-) -> Need:
-    """Judge the pattern with one secondary suppression published, in exact arithmetic."""
-    without = suppressed.copy()
-    without[cell] = False
-    verdict = audit(table, without, intervals=False, context=context, **asked)
-    sure = tuple(c for c in verdict.unsafe if c not in verdict.undecided)
-    return Need(cell, sure, bool(verdict.undecided), bool(table.status[cell] == Status.SUPPRESSED))
-
-
 def needs(
-    table: Table, suppressed: Mask, most: int, context: Context, **asked: Unpack[SafetyOptions]
+    table: Table,
+    suppressed: Mask,
+    cells: Ints,
+    context: Context,
+    verdict: Audit | None = None,
+    **asked: Unpack[SafetyOptions],
 ) -> dict[int, Need]:
-    """Why the `most` costly secondary suppressions are there, the costliest first, as far as the time allows."""
-    cells = np.flatnonzero(suppressed & ~table.primary)
-    cells = cells[np.argsort(-table.weight[cells], kind="stable")][:most]
+    """Why secondary suppressions are there, in their order, as far as the time allows; an audit of the pattern helps.
+
+    Each is judged in exact arithmetic as the pattern with that cell published; what is not protected now needs nothing.
+    """
+    if not len(cells):
+        return {}
+    judged, model = as_judged(table, Asked(**asked), units=True)
     context.progress.stage("reasons", len(cells))
-    found = {}
+    quiet = replace(context, progress=Silent())
+    without = Without(judged, suppressed, model, quiet, known_from(verdict))
+    found: dict[int, Need] = {}
     for cell in cells.tolist():
-        if context.clock.expired():
+        if context.clock.expired() or without.solves > MOST_PROGRAMS:
             break
-        found[cell] = needed_by(table, suppressed, cell, context, **asked)
+        exposed, undecided = without.exposed(cell)
+        found[cell] = Need(cell, exposed, bool(undecided), bool(table.status[cell] == Status.SUPPRESSED))
         context.progress.advance()
-    return {cell: need for cell, need in found.items() if not need.undecided}
+    return found
+
+
+def known_from(verdict: Audit | None) -> Known:
+    """What an audit with proofs has found of a pattern."""
+    proof = None if verdict is None or verdict.proof is None else verdict.proof.witnesses
+    return Known(proof, None if verdict is None else verdict.changes)
+
+
+def costliest(table: Table, suppressed: Mask, most: int) -> Ints:
+    """The costliest secondary suppressions."""
+    cells = np.flatnonzero(suppressed & ~table.primary)
+    return cells[np.argsort(-table.weight[cells], kind="stable")][:most]
 
 
 @dataclass(frozen=True)

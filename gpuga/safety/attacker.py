@@ -143,14 +143,26 @@ class Attacker:
         self._price(dict(zip(columns.tolist(), (direction / np.maximum(need / self.unit, 1e-9)).tolist(), strict=True)))
         self._bound(columns, low[columns], high[columns])
         try:
-            answer = self._solve(seconds)
-            if answer.status is not SolveStatus.OPTIMAL:
-                return None
-            vertex = self._vertex(IntegerProgram(self.matrix, low, high))
-            point = None if vertex is None else vertex.point()
-            return None if point is None else self._inside(point)
+            return self._change(self._solve(seconds), IntegerProgram(self.matrix, low, high))
         finally:
             self._bound(columns, -self.down[columns], self.up[columns])
+
+    def towards(self, pull: NDArray[np.float64], seconds: float) -> Witnesses | None:
+        """One exact change that goes as far as it can where all suppressed cells are pulled, or None."""
+        self._price(dict(enumerate((pull * self.unit).tolist())))
+        return self._change(self._solve(seconds), self._program())
+
+    def _change(self, answer: Answer, program: IntegerProgram) -> Witnesses | None:
+        """The point of an answer as an exact change: what its floats stand for if that holds, else by its basis."""
+        if answer.status is not SolveStatus.OPTIMAL:
+            return None
+        point = self._read(answer)
+        made = None if point is None else self._inside(point)
+        if made is not None:
+            return made
+        vertex = self._vertex(program)
+        point = None if vertex is None else vertex.point()
+        return None if point is None else self._inside(point)
 
     def proposals(self, requirements: Requirements, seconds: float = float("inf")) -> Iterator[Witnesses]:
         """Exact changes near what a solver proposes for many requirements at once; none if it takes them one by one."""
@@ -344,6 +356,8 @@ class Attacker:
                     break
                 if short > 0 and not magnified and answer.objective * self.unit < short * (goal or 0):
                     break
+                if not magnified and (read := self._as_read(answer, program, column, direction, goal)) is not None:
+                    return read
                 vertex = self._vertex(program)
                 point = self._read(answer) if vertex is None else vertex.point()
                 made = None if point is None else self._inside(point)
@@ -365,6 +379,26 @@ class Attacker:
                 zeros = np.zeros(self.matrix.shape[0])
                 self._open().set_rows(zeros, zeros)
         return Reach(attained, witness, bound)
+
+    def _as_read(
+        self, answer: Answer, program: IntegerProgram, column: int, direction: int, goal: int | None
+    ) -> Reach | None:
+        """The reach as the solver's floats say, where they stand for numbers that prove it exactly; else None.
+
+        Nearly all vertices and multipliers of tables are whole or have small denominators: then no basis has to be
+        factorised.
+        """
+        point, priced = self._read(answer), rationalise(answer.row_dual)
+        if point is None or priced is None or len(priced[0]) != self.matrix.shape[0]:
+            return None
+        witness = witness_of(self.cells, *point)
+        if len(witness.cell) and not hold(self.allowed, witness)[0]:
+            return None
+        attained = self._moved(witness, column, direction)
+        if goal is not None and attained >= goal:
+            return Reach(attained, witness, None)
+        bound = program.bound_by(*priced, column, direction)
+        return Reach(attained, witness if attained > 0 else None, bound) if bound == attained else None
 
     def _moved(self, witness: Witnesses, column: int, direction: int) -> Fraction:
         cells, amounts, denominator = witness.one(0)

@@ -9,7 +9,7 @@ table that it returns is tried on all open cells before the next one is solved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Unpack
@@ -20,12 +20,12 @@ from gpuga import compiling
 from gpuga.context import Clock, Context
 from gpuga.safety.attacker import Attacker, Reach
 from gpuga.safety.evidence import Evidence, Rule, SafetyProof
-from gpuga.safety.flow import extreme
+from gpuga.safety.intervals import reaches
 from gpuga.safety.proofs import cheap_proofs
 from gpuga.safety.unpick import unpick
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged
-from gpuga.table.table import INFINITE, Ints, Mask, Table
-from gpuga.table.two_way import suppressed_grid, two_way_table
+from gpuga.table.table import Ints, Mask, Table
+from gpuga.table.two_way import two_way_table
 from gpuga.table.witnesses import Witnesses
 
 FEW = 6
@@ -57,7 +57,8 @@ class Audit:
 
     `undecided` are the cells that were neither shown to be safe nor refuted, because the time ended or no exact answer
     was found: they count as not safe. `whole` says whether the attacker knew that values are whole numbers; `proof`
-    holds a witness for every requirement of a safe pattern, if that was asked for.
+    holds a witness for every requirement of a safe pattern, and `changes` what else shows how far cells can move, if
+    that was asked for.
     """
 
     safe: bool
@@ -68,6 +69,7 @@ class Audit:
     undecided: tuple[int, ...] = ()
     whole: bool = False
     proof: SafetyProof | None = None
+    changes: Witnesses | None = None
 
     def __repr__(self) -> str:
         """The verdict, without any interval."""
@@ -119,18 +121,35 @@ def judge(
     suppressed = np.asarray(suppressed, bool)
     table.check_pattern(suppressed)
     evidence = Evidence(table, suppressed, model, proofs)
-    solves, refuted = _collect(table, suppressed, evidence, context, proof)
+    solves, refuted = collect(table, suppressed, evidence, context, proof)
     cells = evidence.rule.cells
     bad = set(evidence.unsettled(cells))
     undecided = tuple(sorted(bad - refuted))
     kept = evidence.proof() if proofs and not bad else None
-    if intervals:
-        reaches, more = _intervals(table, suppressed, evidence, context)
-        reported = tuple(_reported(table, c, c not in bad, *both) for c, both in reaches.items())
-        solves += more
-    else:
-        reported = tuple(CellAudit(c, _kind(table, c), c not in bad) for c in cells.tolist())
-    return Audit(not bad, len(table.sensitive), reported, intervals, solves, undecided, model.whole, kept)
+    reported = tuple(CellAudit(c, _kind(table, c), c not in bad) for c in cells.tolist())
+    verdict = Audit(not bad, len(table.sensitive), reported, False, solves, undecided, model.whole, kept)
+    return _measured(table, suppressed, evidence, context, verdict) if intervals else verdict
+
+
+def with_intervals(
+    table: Table, suppressed: Mask, verdict: Audit, context: Context, **asked: Unpack[SafetyOptions]
+) -> Audit:
+    """A verdict of `audit` with the attacker's intervals as well, as far as there is time: the verdict stays as it is.
+
+    `asked` are the options that the verdict was asked for with, `proofs` among them.
+    """
+    judged, model = as_judged(table, Asked(**asked), units=True)
+    evidence = Evidence(judged, suppressed, model, keep=True)
+    if verdict.proof is not None:
+        evidence.offer(verdict.proof.witnesses)
+    return _measured(judged, suppressed, evidence, context, verdict)
+
+
+def _measured(table: Table, suppressed: Mask, evidence: Evidence, context: Context, verdict: Audit) -> Audit:
+    """The verdict with intervals."""
+    bad, found = set(verdict.unsafe), reaches(table, suppressed, evidence, context)
+    cells = tuple(_reported(table, c, c not in bad, *both) for c, both in found.by_cell.items())
+    return replace(verdict, cells=cells, intervals=True, solves=verdict.solves + found.solves, changes=found.changes)
 
 
 def open_cells(table: Table, suppressed: Mask, model: AttackerModel, clock: Clock) -> Ints:
@@ -139,7 +158,7 @@ def open_cells(table: Table, suppressed: Mask, model: AttackerModel, clock: Cloc
     if two_way_table(table) is not None:
         return np.zeros(0, np.int64)
     cells = np.array(evidence.unsettled(evidence.rule.cells), np.int64)
-    cells = cells[~_short_by_propagation(table, suppressed, evidence.rule)[cells]]
+    cells = cells[~short_by_propagation(table, suppressed, evidence.rule)[cells]]
     cheap_proofs(table, suppressed, evidence, cells, clock.expired)
     return np.array(evidence.unsettled(cells), np.int64)
 
@@ -155,7 +174,7 @@ def _kind(table: Table, cell: int) -> str:
     return "primary" if table.primary[cell] else "secondary"
 
 
-def _collect(
+def collect(
     table: Table, suppressed: Mask, evidence: Evidence, context: Context, proof: Witnesses | None
 ) -> tuple[int, set[int]]:
     """Collect evidence until every judged cell is settled or refuted; returns the solves and the refuted."""
@@ -165,7 +184,7 @@ def _collect(
     open_cells = np.array(evidence.unsettled(cells), np.int64)
     if not len(open_cells):
         return 0, set()
-    refuted = set(open_cells[_short_by_propagation(table, suppressed, evidence.rule)[open_cells]].tolist())
+    refuted = set(open_cells[short_by_propagation(table, suppressed, evidence.rule)[open_cells]].tolist())
     asked = np.array([c for c in open_cells.tolist() if c not in refuted], np.int64)
     cheap_proofs(table, suppressed, evidence, asked, context.clock.expired)
     left = [c for c in evidence.unsettled(open_cells) if c not in refuted]
@@ -177,19 +196,25 @@ def _collect(
 def _by_attacker(
     table: Table, suppressed: Mask, evidence: Evidence, context: Context, left: list[int], refuted: set[int]
 ) -> tuple[int, set[int]]:
-    """Put what is left to the attacker's linear program: all cells together as long as that pays, then one by one."""
-    clock = context.clock
-    attacker = Attacker(table, suppressed, expired=clock.expired)
+    """Put what is left to the attacker's linear program; the solves and all that is refuted."""
+    attacker = Attacker(table, suppressed, expired=context.clock.expired)
     context.progress.stage("attacker", len(left))
+    refuted |= ask_all(attacker, evidence, context, left)
+    return attacker.solves, refuted
+
+
+def ask_all(attacker: Attacker, evidence: Evidence, context: Context, left: list[int]) -> set[int]:
+    """Ask about all cells together as long as that pays, then one by one, until the time is up; the refuted ones."""
+    refuted = set()
     left = _together(attacker, evidence, context, left)
-    while left and not clock.expired():
+    while left and not context.clock.expired():
         cell = left[0]
-        if _ask(attacker, evidence, cell, left, clock):
+        if _ask(attacker, evidence, cell, left, context.clock):
             refuted.add(cell)
         still = [c for c in left[1:] if not evidence.settled(c)]
         context.progress.advance(len(left) - len(still))
         left = still
-    return attacker.solves, refuted
+    return refuted
 
 
 def _together(attacker: Attacker, evidence: Evidence, context: Context, left: list[int]) -> list[int]:
@@ -243,47 +268,10 @@ def _falls_short(evidence: Evidence, cell: int, most: dict[int, Fraction | None]
     return not rule.met(sum(b for b in bounds if b is not None), int(rule.width[cell]), strict)
 
 
-def _short_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> Mask:
+def short_by_propagation(table: Table, suppressed: Mask, rule: Rule) -> Mask:
     """Cells whose levels lie outside what the lines alone allow: unsafe without any solver (bool[n])."""
     rise, fall = unpick(table, suppressed)
     return rule.short(rise, rule.rise) | rule.short(fall, rule.fall)
-
-
-def _intervals(
-    table: Table, suppressed: Mask, evidence: Evidence, context: Context
-) -> tuple[dict[int, tuple[Reach, Reach]], int]:
-    """How far every suppressed cell can rise and fall, and how many programs were solved for it."""
-    cells = np.flatnonzero(suppressed)
-    plane = two_way_table(table)
-    if plane is not None:
-        rises, falls = extreme(plane, suppressed_grid(plane, suppressed), cells)
-        pairs = zip(cells.tolist(), rises.tolist(), falls.tolist(), strict=True)
-        return {cell: (_by_flow(rise), _by_flow(fall)) for cell, rise, fall in pairs}, 0
-    attacker = Attacker(table, suppressed, expired=context.clock.expired)
-    context.progress.stage("intervals", len(cells))
-    reaches = {}
-    for cell in cells.tolist():
-        rise, fall = (_farthest(attacker, evidence, cell, direction, context.clock) for direction in (1, -1))
-        reaches[cell] = rise, fall
-        context.progress.advance()
-    return reaches, attacker.solves
-
-
-def _by_flow(amount: int) -> Reach:
-    """A maximum flow as a reach."""
-    exactly = Fraction(amount)
-    return Reach(exactly, None, exactly, unbounded=amount >= INFINITE)
-
-
-def _farthest(attacker: Attacker, evidence: Evidence, cell: int, direction: int, clock: Clock) -> Reach:
-    """The attacker's extreme of one cell; what has been shown of it at least, where the time is up."""
-    if clock.expired():
-        return Reach(evidence.reached(cell, direction), None, None)
-    reach = attacker.reach(cell, direction, max(evidence.goal(cell, direction), 1), clock.left())
-    fraction = reach.witness is not None and reach.witness.denominator[0] != 1
-    if not evidence.whole or not fraction or reach.unbounded:
-        return reach
-    return attacker.whole_reach(cell, direction, None, reach, clock.left())
 
 
 def _reported(table: Table, cell: int, safe: bool, rise: Reach, fall: Reach) -> CellAudit:

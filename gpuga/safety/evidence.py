@@ -149,14 +149,19 @@ class Evidence:
             self._count += len(witnesses)
         return np.arange(first, first + len(witnesses)) if self.keep else np.full(len(witnesses), -1)
 
-    def proof(self) -> SafetyProof:
-        """The kept witnesses that show what the rule asks for."""
+    @property
+    def kept(self) -> int:
+        """How many witnesses are kept."""
+        return self._count
+
+    def proof(self, first: int = 0) -> SafetyProof:
+        """The kept witnesses, from number `first` on, that show what the rule asks for."""
         cells, directions, numbers = [], [], []
         for cell in self.rule.cells.tolist():
             for direction in (1, -1):
                 asked = int((self.rule.rise if direction > 0 else self.rule.fall)[cell])
                 number = self._number(cell, direction)
-                if number >= 0 and (self.rule.width[cell] >= 0 or asked > 0 or (self.rule.strict and asked == 0)):
+                if number >= first and (self.rule.width[cell] >= 0 or asked > 0 or (self.rule.strict and asked == 0)):
                     cells.append(cell)
                     directions.append(direction)
                     numbers.append(number)

@@ -49,6 +49,18 @@ class IntegerProgram:
             return None
         return Vertex(self, basic, rows, x, square, expired)
 
+    def bound_by(self, multipliers: Ints, denominator: int, column: int, direction: int) -> Fraction | None:
+        """What multipliers of the rows prove of `direction * x[column]`: no feasible point has more; None: nothing.
+
+        Any multipliers will do, wherever they come from: the sum is exact.
+        """
+        largest = float(np.abs(multipliers).max(initial=0)) * float(np.abs(self.matrix.data).max(initial=1))
+        if max(largest * self.matrix.shape[0], denominator) >= WIDE:
+            return None
+        reduced = -np.asarray(self.matrix.T @ multipliers, np.int64)
+        reduced[column] += direction * denominator
+        return bound_of_prices(self, reduced, denominator)
+
     def times(self, x: Integers) -> Integers:
         """`A x` exactly."""
         largest = np.inf if x.dtype == object else float(np.abs(x.astype(float)).max(initial=0.0))
@@ -109,10 +121,14 @@ class Vertex:
 
     def bound_of(self, priced: Solution) -> Fraction | None:
         """No feasible point has an objective above this; None where these reduced costs prove no bound."""
-        reduced, denominator = priced
-        moving = reduced != 0
-        room = np.where(reduced > 0, self.program.upper, self.program.lower)[moving]
-        if (np.abs(room) >= INFINITE).any():
-            return None
-        total = sum(r * c for r, c in zip(reduced[moving].tolist(), room.tolist(), strict=True))
-        return Fraction(total, denominator)
+        return bound_of_prices(self.program, *priced)
+
+
+def bound_of_prices(program: IntegerProgram, reduced: Integers, denominator: int) -> Fraction | None:
+    """No feasible point has an objective above what these reduced costs say; None where they prove no bound."""
+    moving = reduced != 0
+    room = np.where(reduced > 0, program.upper, program.lower)[moving]
+    if (np.abs(room) >= INFINITE).any():
+        return None
+    total = sum(r * c for r, c in zip(reduced[moving].tolist(), room.tolist(), strict=True))
+    return Fraction(total, denominator)

@@ -134,8 +134,16 @@ def stretch(allowed: AllowedChanges, witness: Witnesses, w: int, direction: int 
     else:
         ratio = room.astype(float) / np.abs(amounts.astype(float))
         tight = np.flatnonzero(ratio <= ratio.min(initial=np.inf) * (1 + 1e-9))
+        tight = _without_equals(room, np.abs(amounts), tight)
     factors = [Fraction(int(room[i]) * denominator, int(abs(amounts[i]))) for i in tight.tolist()]
     return min(factors, default=Fraction(0))
+
+
+def _without_equals(room: Ints, amount: Ints, which: NDArray[np.intp]) -> NDArray[np.intp]:
+    """One of those with the same ratio of room and amount: at a vertex most rooms are just used up."""
+    shared = np.gcd(room[which], amount[which])
+    ratios = np.column_stack([room[which] // shared, amount[which] // shared])
+    return which[np.unique(ratios, axis=0, return_index=True)[1]]
 
 
 def reversal(allowed: AllowedChanges, witnesses: Witnesses, w: int) -> Fraction:
@@ -162,6 +170,8 @@ def rationalise(x: NDArray[np.float64]) -> tuple[Ints, int] | None:
         return None
     nearest = np.rint(x)
     fractional = np.flatnonzero(np.abs(x - nearest) > 1e-6)
+    if not len(fractional):
+        return nearest.astype(np.int64), 1
     parts_of_all = x[fractional, None] * USUAL_PARTS
     common = np.flatnonzero((np.abs(parts_of_all - np.rint(parts_of_all)) <= 1e-6 * USUAL_PARTS).all(axis=0))
     if len(common) and np.abs(x).max(initial=0.0) < 2**45:

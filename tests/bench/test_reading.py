@@ -63,6 +63,8 @@ def test_the_integer_programs_are_held_against_the_paper_and_ours_against_them()
     assert "(published 48.1 %)" in saved, "of these two tables"
     assert "exposed in 1 of 2 tables" in left
     assert "the same cost or less on 1 of 2 tables, dearer on 1 (by 1.00 % at most), with less CPU time on 0" in ours
+    too_short = [row(m, 1.0, experiment="table 1", cpu_seconds=0.0) for m in ("classical-ip", "modified-ip")]
+    assert serpell_reading(too_short) == []
     assert serpell_reading([]) == []
 
 
@@ -77,6 +79,8 @@ def test_searches_that_miss_the_cheapest_recoding_are_named() -> None:
     searches, weights = microdata_reading(rows)
     assert "is found by tabu; not by iterative (10.00 % dearer); it is 10.0 % above the best bound" in searches
     assert "weight 1: no fields recoded, 40.0 % of the scores suppressed; weight 0.1 (the default): 1 field" in weights
+    unknown = [line | {"gap": None} for line in rows[:2]]
+    assert "it is – above the best bound" in microdata_reading(unknown)[0]
     assert microdata_reading([]) == []
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,20 +46,53 @@ def test_a_table_is_protected_on_islands(kind: str, request: pytest.FixtureReque
     assert np.array_equal(again.suppressed, found.suppressed)
 
 
-@pytest.mark.usefixtures("_here")
+class Questions:
+    """What workers are asked with the name of a run: for its cuts first, then to forget it. The first may kill one."""
+
+    def __init__(self, deadly: bool) -> None:
+        self.deadly, self.asked = deadly, 0
+
+    def __call__(self, given: tuple[Any, ...]) -> None:
+        if given and isinstance(given[0], str):
+            self.asked += 1
+            if self.deadly and self.asked == 1:
+                raise BrokenExecutor
+
+
+@pytest.fixture
+def proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Table, Here], dict[str, Any]]:
+    """The head of a proof, which verifies, of two islands on workers; the prover has a bound after nine generations."""
+
+    def protected(table: Table, workers: Here) -> dict[str, Any]:
+        monkeypatch.setattr(method, "find_workers", lambda cluster, wanted: workers)
+        file, proof, pattern = (tmp_path / name for name in ("table.csv", "table.proof", "pattern.csv"))
+        gpuga.write_table(table, file)
+        few = [f"--{name}={value}" for name, value in {**FEW, "generations": 9}.items()]
+        assert run(["protect", str(file), "--out", str(pattern), "--proof", str(proof), *few, "--quiet"]) == 0
+        assert run(["verify", str(file), str(pattern), str(proof), "--quiet"]) == 0
+        head: dict[str, Any] = json.loads(proof.read_text().splitlines()[0])
+        return head
+
+    return protected
+
+
 @pytest.mark.parametrize("kind", ["plane", "solid"])
 def test_the_proof_of_islands_holds_the_cuts_behind_the_bound(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+    kind: str, request: pytest.FixtureRequest, proven: Callable[[Table, Here], dict[str, Any]]
 ) -> None:
-    table = request.getfixturevalue(kind)
-    file, proof, pattern = (tmp_path / name for name in ("table.csv", "table.proof", "pattern.csv"))
-    gpuga.write_table(table, file)
-    few = [word for name, value in FEW.items() for word in (f"--{name}", str(value))]
-    assert run(["protect", str(file), "--out", str(pattern), "--proof", str(proof), *few, "--quiet"]) == 0
-    head = json.loads(proof.read_text().splitlines()[0])
+    questions = Questions(deadly=False)
+    head = proven(request.getfixturevalue(kind), Here(2, questions))
+    assert questions.asked == 1 + 2, "both were told to forget the run"
     assert head["cuts"] > 0
     assert Fraction(head["lower_bound"]) > 0
-    assert run(["verify", str(file), str(pattern), str(proof), "--quiet"]) == 0
+
+
+def test_a_worker_that_dies_over_its_cuts_leaves_a_proof_of_safety(
+    plane: Table, proven: Callable[[Table, Here], dict[str, Any]]
+) -> None:
+    workers = Here(2, Questions(deadly=True))
+    assert proven(plane, workers).get("cuts", 0) == 0
+    assert workers.replaced == 1
 
 
 @pytest.mark.usefixtures("_here")

@@ -41,7 +41,7 @@ class Begun:
     more: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        kept = ["--out", str(self.out), "--json", f"{self.out}.json", "--log", f"{self.out}.log", "--quiet"]
+        kept = [f"--out={self.out}", "--quiet", *(f"--{name}={self.out}.{name}" for name in ("json", "log", "proof"))]
         words = [sys.executable, "-m", "gpuga", "protect", str(self.table), *kept, *TOLD, *self.more]
         self.process = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE)
 
@@ -148,6 +148,21 @@ def kill_workers(case: Case, folder: Path, cluster: list[str], draw: random.Rand
     assert within >= WORKERS // 4, "most of them had states to lose"
 
 
+@pytest.mark.parametrize("cluster", [(), ("--cluster", "local")], ids=["processes", "dask"])
+def test_all_workers_may_die_while_the_cuts_of_the_proof_are_asked_for(
+    two_way: Case, tmp_path: Path, cluster: tuple[str, ...]
+) -> None:
+    if cluster:
+        pytest.importorskip("distributed", reason="the extra cluster is not installed")
+    for number in range(2):
+        run = Begun(two_way.table, tmp_path / f"{number}.csv", cluster)
+        run.await_moment(LEGS, 0.0)
+        time.sleep(0.05 * number)
+        for worker in workers_of(run.process.pid):
+            kill(worker)
+        assert run.ended() == two_way.expected
+
+
 def test_workers_may_die_at_any_moment(two_way: Case, tmp_path: Path) -> None:
     kill_workers(two_way, tmp_path, [], random.Random(1))
 
@@ -208,7 +223,8 @@ def test_the_scheduler_may_die_at_any_moment(two_way: Case, three_way: Case, tmp
     with cluster_of(tmp_path, 2) as (file, scheduler):
         run = Begun(case.table, tmp_path / "out.csv", ("--cluster", str(file)))
         await_client(file, run)
-        run.await_moment(draw.randrange(LEGS - 1), draw.random())
+        # the last one while the cuts of the proof are asked for
+        run.await_moment(draw.randrange(LEGS - 1) if number < SCHEDULERS - 1 else LEGS, draw.random())
         scheduler.kill()
         assert run.ended() == case.expected
 

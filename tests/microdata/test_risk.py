@@ -55,6 +55,9 @@ def test_every_figure_is_that_of_plain_counting(people: Path) -> None:
         assert one["records_below_l"] == sum(counts[s] for s in counts if least[s] < 2)
     assert found["unsafe_records"] == len(unsafe)
     scores = [tuple(r[f] for f in fields) for r in records]
+    groups = Counter(s for s in scores if "" not in s)
+    assert found["all_fields"]["k"] == min(groups.values())
+    assert found["all_fields"]["records_by_group_size"]["1"] == sum(n == 1 for n in groups.values())
     shared: Counter[tuple[str, ...]] = Counter()
     for record, s in zip(records, scores, strict=True):
         shared[s] += float(record["weight"])  # type: ignore[assignment]

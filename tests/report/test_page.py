@@ -248,3 +248,28 @@ def test_every_cell_keeps_its_status() -> None:
     found = judged(VALUES)
     assert found.table.status[0] == Status.SENSITIVE
     assert payload(page_text(found))["kind"][:5] == [1, 2, 0, 2, 2]  # type: ignore[index]
+
+
+def test_a_time_limit_leaves_the_verdict_and_the_page_says_what_is_missing(tmp_path: Path) -> None:
+    table, pattern, page = (str(tmp_path / name) for name in ("t.csv", "p.csv", "r.html"))
+    sizes = ["--shape", "5x4x4", "--sensitive", "0.2", "--zeros", "0"]
+    assert run(["generate", "smith3d", *sizes, "--seed", "1", "--out", table]) == 0
+    assert run(["protect", table, "--method", "incremental", "--quiet", "--out", pattern]) == 0
+    words = ["report", table, pattern, "--out", page, "--quiet"]
+    assert run(words) == 0
+    whole = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "The time limit left" not in whole
+    assert "was judged for" not in whole
+    assert run([*words, "--seconds", "0.001"]) == 0
+    cut = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "The time limit left" in cut
+    assert "was judged for 0 of" in cut
+    for page_of in (whole, cut):
+        assert re.search(r"<strong>Safe\.</strong> An exact audit checked all \d+ sensitive cells", page_of)
+
+
+def test_cells_without_an_exact_answer_are_said_to_be_undecided() -> None:
+    found = judged(VALUES)
+    cells = tuple(replace(cell, safe=cell.cell != 0) for cell in found.verdict.cells)
+    page = page_text(replace(found, verdict=replace(found.verdict, safe=False, cells=cells, undecided=(0,))))
+    assert "1 cells are not protected, 1 of them undecided" in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpuga.context import Clock, Context
-from gpuga.report.reasons import helped_by, needed_by, needs, tightest
+from gpuga.report.reasons import costliest, helped_by, needs, tightest
 from gpuga.safety.audit import audit
 from gpuga.table.builders import table_from_array
 from gpuga.table.table import Mask, Table
@@ -24,7 +24,7 @@ def box() -> tuple[Table, Mask]:
 
 def test_the_corners_of_a_box_are_needed_and_a_cell_apart_is_not() -> None:
     table, suppressed = box()
-    found = needs(table, suppressed, 10, Context())
+    found = needs(table, suppressed, costliest(table, suppressed, 10), Context())
     assert list(found) == [5, 4, 1, 15]
     assert [found[cell].needed_by for cell in (1, 4, 5)] == [(0,)] * 3
     assert found[15].needed_by == ()
@@ -32,8 +32,9 @@ def test_the_corners_of_a_box_are_needed_and_a_cell_apart_is_not() -> None:
 
 def test_only_the_costliest_are_judged_and_none_after_the_time() -> None:
     table, suppressed = box()
-    assert list(needs(table, suppressed, 1, Context())) == [5]
-    assert needs(table, suppressed, 10, Context(clock=Clock(1e-9))) == {}
+    assert costliest(table, suppressed, 1).tolist() == [5]
+    assert needs(table, suppressed, np.array([5, 4]), Context(clock=Clock(1e-9))) == {}
+    assert needs(table, suppressed, np.zeros(0, np.int64), Context()) == {}
 
 
 def test_a_proof_moves_what_helps() -> None:
@@ -47,10 +48,12 @@ def test_what_is_needed_is_what_the_audit_misses() -> None:
     rng = np.random.default_rng(5)
     table = table_from_array(rng.integers(1, 99, (5, 5)), sensitive=rng.random((5, 5)) < 0.2)
     suppressed = table.suppressible.copy()
-    for cell in np.flatnonzero(suppressed & ~table.primary)[:6].tolist():
+    cells = np.flatnonzero(suppressed & ~table.primary)[:6]
+    found = needs(table, suppressed, cells, Context())
+    for cell in cells.tolist():
         without = suppressed.copy()
         without[cell] = False
-        assert needed_by(table, suppressed, cell).needed_by == audit(table, without, intervals=False).unsafe
+        assert found[cell].needed_by == audit(table, without, intervals=False).unsafe
 
 
 def test_the_tightest_cell_is_the_one_with_the_least_room_over_its_level() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -309,22 +310,46 @@ def test_exact_numbers_become_floats_or_infinite() -> None:
 
 
 class Stubborn(Highs):
-    """A solver that names no basis: its floats are all there is."""
+    """A solver that names no basis: its floats are all there is, and of its multipliers so many times what they are."""
+
+    def __init__(self, multipliers: float) -> None:
+        self.multipliers = multipliers
 
     def session(self, model: Model):  # type: ignore[no-untyped-def]
         made = super().session(model)
+        solve = made.solve
         made.basis = lambda: None  # type: ignore[method-assign]
+        made.solve = lambda seconds=9.0: self.altered(solve(seconds))  # type: ignore[method-assign]
         return made
+
+    def altered(self, answer: Answer) -> Answer:
+        return replace(answer, row_dual=self.multipliers * answer.row_dual)
 
 
 def test_floats_of_a_solver_without_a_basis_are_a_proposal_like_any_other() -> None:
     table = one_line([2, 1, -1], [10, 10, 30], ub=np.array([13, 15, 37]), lb=np.array([9, 9, 25]))
-    attacker = Attacker(table, np.ones(3, bool), Stubborn())
+    attacker = Attacker(table, np.ones(3, bool), Stubborn(np.nan))
     found = attacker.reach(2, 1, 1)
     assert (found.attained, found.bound) == (7, None)
     assert hold(attacker.allowed, found.witness)[0]  # type: ignore[arg-type]
     short = Answer(SolveStatus.OPTIMAL, 0.0, np.zeros(2), np.zeros(0))
     assert attacker._read(short) is None
+
+
+def test_multipliers_count_as_far_as_they_prove_something() -> None:
+    # 2 a + b = c: the third cell may rise by 7, where the others have room for 11
+    table = one_line([2, 1, -1], [10, 10, 30], ub=np.array([13, 15, 37]), lb=np.array([9, 9, 25]))
+    right, wrong = (Attacker(table, np.ones(3, bool), Stubborn(factor)) for factor in (1.0, 5.0))
+    assert right.reach(2, 1, 1).bound == 7
+    assert right.reach(0, -1, 1).bound == 1
+    short = wrong.reach(0, 1, 1)
+    assert short.attained == 3
+    assert short.bound is None or short.bound >= 3
+    program = right._program()
+    assert program.bound_by(np.array([0]), 1, 2, 1) == 7
+    assert program.bound_by(np.array([-1]), 1, 2, 1) == 11
+    assert program.bound_by(np.array([-1]), 2, 2, 1) == Fraction(7 + 11, 2)
+    assert program.bound_by(np.array([2**61]), 1, 2, 1) is None
 
 
 def test_a_point_that_passes_its_bounds_is_drawn_back() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from gpuga.bounds.cut import Batches, Cut, Floats
 from gpuga.bounds.separators.bridges import bridge
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
-from gpuga.bounds.separators.lines import LineSeparator
+from gpuga.bounds.separators.lines import LONG_HALVES, LineSeparator
 from gpuga.bounds.separators.point_attacker import PointAttacker
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
@@ -55,7 +55,7 @@ class AttackerSeparator(LineSeparator):
         """Roundings and lone cells, then what attackers say, then zero-half cuts."""
         yield self._cheap(x)
         yield self._of_attackers(x, clock)
-        yield self._halves(x, cuts)
+        yield self._halves(x, cuts, LONG_HALVES)
 
     def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
         """In a small tableau, attackers are asked first: rows of a node's own point are what closes it soonest.

@@ -87,8 +87,8 @@ class SparseCut:
     def entries(self, columns: Ints, position: Ints) -> tuple[Ints, Ints]:
         """Where its columns stand among `columns` (`position` int64[n] says it, -1: nowhere), and coefficients."""
         at = position[self.cell]
-        order = np.argsort(at, kind="stable")[int((at < 0).sum()) :]
-        return at[order], self.coef[order]
+        there = at >= 0
+        return at[there], self.coef[there]
 
     def violation(self, z: Floats) -> float:
         """How far a point misses the cut, as a share of its scale."""
@@ -167,21 +167,40 @@ def level_row(table: Table, requirements: Requirements, requirement: int, of_lin
     limit = int(requirements.need[requirement]) * abs(own)
     if own == 0 or float(limit) * len(cells) >= MOST:
         return None
-    reduced = product if own * int(requirements.direction[requirement]) < 0 else -product
-    size = np.abs(reduced)
-    size[at] = 0
-    room = np.where(reduced > 0, table.up[cells], table.down[cells])
-    # a product that is too large is not looked at: what counts is capped anyway
-    large = (room >= INFINITE) | (room.astype(np.float64) * size >= limit)
-    gain = np.where(size == 0, 0, np.where(large, limit, np.minimum(room, limit) * np.minimum(size, limit)))
-    forced = table.forced[cells]
-    missing = limit - int(gain[forced].sum())
-    counts = (gain > 0) & ~forced & table.suppressible[cells]
+    signed = (cells, product if own * int(requirements.direction[requirement]) < 0 else -product)
+    coef = np.zeros(len(cells), np.int64)
+    missing = _gains(signed, at, limit, (table.up, table.down, table.forced, table.suppressible), coef)
+    counts = coef > 0
     if missing <= 0 or not counts.any():
         return None
-    coef = np.minimum(gain[counts], missing)
-    made = (
-        "small",
-        ("level", cell, "up" if requirements.direction[requirement] > 0 else "down", of_lines.line, of_lines.y),
-    )
+    coef = coef[counts]
+    way = "up" if requirements.direction[requirement] > 0 else "down"
+    made = "small", ("level", cell, way, of_lines.line, of_lines.y)
     return SparseCut(cells[counts], coef, int(reduce(coef, missing)), origin=made)
+
+
+@compiled
+def _gains(
+    product: tuple[Ints, Ints], own: int, limit: int, cells_of_table: tuple[Ints, Ints, Mask, Mask], coef: Ints
+) -> int:
+    """What each cell of a product adds to the reach of the one at `own`, at most what is missing; that is returned.
+
+    Sizes are compared as floats before they are multiplied: what counts is capped, and must not overflow.
+    """
+    (cells, reduced), (up, down, forced, suppressible) = product, cells_of_table
+    missing = limit
+    for e in range(len(cells)):
+        size = abs(reduced[e])
+        room = up[cells[e]] if reduced[e] > 0 else down[cells[e]]
+        if e == own or room == 0:
+            continue
+        large = room >= INFINITE or float(room) * float(size) >= limit
+        coef[e] = limit if large else room * size
+        if forced[cells[e]]:
+            missing -= coef[e]
+            coef[e] = 0
+        elif not suppressible[cells[e]]:
+            coef[e] = 0
+    for e in range(len(cells)):
+        coef[e] = min(coef[e], max(missing, 0))
+    return whole(missing)

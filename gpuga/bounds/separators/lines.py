@@ -16,7 +16,7 @@ from gpuga.bounds.separators.bridges import LoneCells
 from gpuga.bounds.separators.derivations import Derivations
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, level_row
 from gpuga.bounds.separators.row_pool import RowPool
-from gpuga.bounds.separators.zero_half import LARGEST_HALF, OneOf, Statement, half_cuts
+from gpuga.bounds.separators.zero_half import LARGEST_HALF, MOST_MEMBERS, OneOf, Statement, half_cuts
 from gpuga.context import Clock
 from gpuga.problem.general import GeneralProblem
 from gpuga.table.table import Ints, Mask, Table
@@ -27,6 +27,9 @@ CUTS_AT_ONCE, LINES_PER_CUT = 150, 10
 
 HALVES_AT_ONCE = 60
 HALVES_FROM = 1500
+
+LONG_HALVES = 150
+"""Cuts that a half of the root is made of at most: chains through hierarchies are long."""
 
 ALL_COLUMNS = 60_000
 """A program of no more cells than this begins with all of them."""
@@ -60,6 +63,7 @@ class LineSeparator:
         self.weight: Ints = table.weight
         self.candidate: Mask = problem.candidate
         self.pool = RowPool()
+        self._products: set[tuple[bytes, bytes]] = set()
         self.at_once = max(CUTS_AT_ONCE, len(table.lines) // LINES_PER_CUT)
         self._lone_cells = LoneCells(table, self.cell, self.candidate)
         self._of_cell: dict[int, list[int]] = {}
@@ -91,7 +95,7 @@ class LineSeparator:
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then zero-half cuts."""
         yield self._cheap(x)
-        yield self._halves(x, cuts)
+        yield self._halves(x, cuts, LONG_HALVES)
 
     def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
         """Roundings and lone cells."""
@@ -118,7 +122,10 @@ class LineSeparator:
 
     def _keep_rows(self, product: Product) -> int:
         """Keep the rows that `y M` gives for all requirements whose cell is in it; how many are new."""
-        kept = 0
+        kept, said = 0, (product.line.tobytes(), product.y.tobytes())
+        if said in self._products:
+            return 0
+        self._products.add(said)
         for cell in product.cell[self.table.primary[product.cell]].tolist():
             for number in self._of_cell.get(cell, []):
                 row = level_row(self.table, self.requirements, number, product)
@@ -126,14 +133,15 @@ class LineSeparator:
                     kept += self.pool.add(row)
         return kept
 
-    def _halves(self, x: Floats, cuts: Sequence[Cut]) -> list[SparseCut]:
+    def _halves(self, x: Floats, cuts: Sequence[Cut], members: int = MOST_MEMBERS) -> list[SparseCut]:
         """The zero-half cuts of the latest cuts that the point violates most; of sums only where others give none."""
         known, found = {cut.key for cut in cuts}, list[SparseCut]()
         latest = [cut for cut in cuts[-HALVES_FROM:] if isinstance(cut, SparseCut)]
         for some in ([cut for cut in latest if not cut.summed], latest):
             if not found:
                 said = [statement for cut in some for statement in _statements(cut)]
-                found = [half for half in half_cuts(said, self.cell, x, HALVES_AT_ONCE) if half.key not in known]
+                halves = half_cuts(said, self.cell, x, HALVES_AT_ONCE, members)
+                found = [half for half in halves if half.key not in known]
         return found
 
 

@@ -24,6 +24,8 @@ from gpuga.table.table import Ints
 Bits = NDArray[np.uint64]
 
 MOST_MEMBERS = 40
+"""Halves of more statements than this are left out, unless longer ones are asked for."""
+
 MOST_LOOKED_AT = 400
 LEAST_VIOLATION = 0.02
 LEAST_HALF = 0.02
@@ -54,10 +56,12 @@ class OneOf:
 Statement = Cut | OneOf
 
 
-def half_cuts(statements: Sequence[Statement], cell: Ints, x: Floats, most: int) -> list[SparseCut]:
+def half_cuts(
+    statements: Sequence[Statement], cell: Ints, x: Floats, most: int, members: int = MOST_MEMBERS
+) -> list[SparseCut]:
     """Zero-half cuts of statements in small integers that a point (float64[n]) violates, the worst first.
 
-    `cell` int64[n] is the table's cell of each column, for the words of a proof.
+    `cell` int64[n] is the table's cell of each column, for the words of a proof; at most `members` are summed.
     """
     if not statements:
         return []
@@ -70,10 +74,10 @@ def half_cuts(statements: Sequence[Statement], cell: Ints, x: Floats, most: int)
     upper, odd = value > 0.5, matrix[rows] % 2 != 0
     parity = (rhs[rows] + (odd & upper).sum(1)) % 2
     distance, found = np.minimum(value, np.abs(1.0 - value)), []
-    for members in odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), distance, most):
-        total = matrix[rows[members]].sum(0)
+    for summed in odd_combinations(odd, parity, np.maximum(slack[rows], 0.0), distance, most, members):
+        total = matrix[rows[summed]].sum(0)
         likely = at[(total % 2 == 1) & upper]
-        half = half_of([statements[c] for c in rows[members].tolist()], likely, cell)
+        half = half_of([statements[c] for c in rows[summed].tolist()], likely, cell)
         if half is not None and half.violation(x) * half.scale > LEAST_HALF:
             found.append(half)
     return found
@@ -97,8 +101,10 @@ def half_of(members: Sequence[Statement], complemented: Ints, cell: Ints) -> Spa
     return SparseCut(columns, coef, rhs, summed=True, origin=("half", cell[complemented], list(members)))
 
 
-def odd_combinations(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Floats, most: int) -> list[Ints]:
-    """Combinations of rows with odd right-hand side whose slack and odd weight stay below one.
+def odd_combinations(
+    odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight: Floats, most: int, members: int = MOST_MEMBERS
+) -> list[Ints]:
+    """Combinations of at most so many rows with odd right-hand side whose slack and odd weight stay below one.
 
     The most violated first; one that shares more than half of its rows with a better one is left out.
     """
@@ -106,17 +112,17 @@ def odd_combinations(odd: NDArray[np.bool_], parity: Ints, slack: Floats, weight
     fractional = np.flatnonzero(weight > 1e-9)
     fractional = fractional[np.argsort(-weight[fractional], kind="stable")]
     left = _packed(odd[:, fractional])
-    members = _packed(np.eye(count, dtype=bool))
+    summed = _packed(np.eye(count, dtype=bool))
     parity, slack = parity.astype(np.int64), slack.copy()
-    _eliminate(left, members, parity, slack, len(fractional))
+    _eliminate(left, summed, parity, slack, len(fractional))
     pairs, totals = _best_pairs(left, parity, slack, weight[fractional], 1.0 - 2 * LEAST_VIOLATION)
     found: list[Ints] = []
     times_used = np.zeros(count, np.int64)
     for z in np.argsort(totals, kind="stable")[:MOST_LOOKED_AT]:
         a, b = pairs[z]
-        words = members[a] if a == b else members[a] ^ members[b]
+        words = summed[a] if a == b else summed[a] ^ summed[b]
         rows = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")[:count])
-        if not 1 < len(rows) <= MOST_MEMBERS or 2 * np.count_nonzero(times_used[rows]) > len(rows):
+        if not 1 < len(rows) <= members or 2 * np.count_nonzero(times_used[rows]) > len(rows):
             continue
         times_used[rows] += 1
         found.append(rows)

@@ -152,6 +152,16 @@ def test_the_triangle_needs_two_of_its_corners() -> None:
     assert half_cuts(cuts, np.arange(3), np.ones(3), 4) == []
 
 
+def test_an_odd_ring_is_cut_off_only_where_as_many_statements_may_be_summed() -> None:
+    size = 61
+    ring = [SparseCut(np.sort([at, (at + 1) % size]), np.ones(2, np.int64), 1) for at in range(size)]
+    z = np.full(size, 0.5)
+    assert half_cuts(ring, np.arange(size), z, 4) == []
+    assert half_cuts(ring, np.arange(size), z, 4, size - 1) == []
+    (half,) = half_cuts(ring, np.arange(size), z, 4, size)
+    assert (half.coef.tolist(), half.rhs) == ([1] * size, (size + 1) // 2)
+
+
 @pytest.mark.parametrize(("rhs", "kept"), [(49, True), (50, True), (51, False), (0, False)])
 def test_halves_are_in_small_numbers(rhs: int, kept: bool) -> None:
     cuts = [SparseCut(np.array([0, 1]), np.array([40, 60]), part) for part in (rhs, rhs)]
