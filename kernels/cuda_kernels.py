@@ -326,7 +326,7 @@ RECORDS: dict[str, tuple[Any, str]] = {
     "axes": (_general_records.GeneralTable, "l1 l1 l1 l1 l1 l1 i1 c1 l1 l1 l1 b1 i1 i1 c1 l1 l1 i2 l1 i1 l1 i1 l1 b1"),
     "states": (
         _general_records.State,
-        "b2 l2 l2 l2 b2 i2 i2 i2 i2 i2 i2 l2 i2 i2 i2 l2 i2 l2 i2 i2 i2 i2 l2 i2 c2 l3",
+        "b2 l2 l2 l2 b2 i2 i2 i2 i2 i2 i2 i2 l2 i2 i2 i2 l2 i2 l2 i3 i2 i2 l3 i2 c2 l3",
     ),
     "genes": (_general_records.Genes, "i2 i2 i2 l2 i1"),
     "jobs": (_general.Jobs, "b2 b2 w1 l1 l1"),

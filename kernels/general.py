@@ -33,10 +33,10 @@ def of_thread(states: State, k: int) -> State:
     """The working memory of one thread."""
     return State(
         states.hidden[k], states.price[k], states.cost[k], states.moved[k], states.seen[k], states.touched[k],
-        states.proof[k], states.begin[k], states.uses[k], states.renamed[k], states.cell[k],
+        states.proof[k], states.begin[k], states.uses[k], states.missing[k], states.weak[k], states.cell[k],
         states.amount[k], states.owner[k], states.next[k], states.head[k], states.note[k], states.order[k],
-        states.key[k], states.changed[k], states.former[k], states.toggled[k], states.option[k], states.edge[k],
-        states.place[k], states.move[k], states.level[k],
+        states.key[k], states.log[k], states.toggled[k], states.option[k], states.edge[k], states.place[k],
+        states.move[k], states.level[k],
     )  # fmt: skip
 
 
@@ -308,8 +308,8 @@ class GeneralCpu:
         def bytes_(size: int) -> Bytes:
             return np.zeros((threads, size), np.uint8)
 
-        def ints(size: int) -> Int32:
-            return np.zeros((threads, size), np.int32)
+        def ints(*shape: int) -> Int32:
+            return np.zeros((threads, *shape), np.int32)
 
         def longs(*shape: int) -> Int64:
             return np.zeros((threads, *shape), np.int64)
@@ -317,11 +317,11 @@ class GeneralCpu:
         return State(
             hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
             touched=ints(cells + room.box), proof=ints(requirements), begin=ints(most + 2),
-            uses=ints(most + 1), renamed=ints(most + 1), cell=ints(entries), amount=longs(entries),
+            uses=ints(most + 1), missing=ints(most + 1), weak=ints(most + 1), cell=ints(entries), amount=longs(entries),
             owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(requirements),
-            key=longs(requirements), changed=ints(log), former=ints(log), toggled=ints(2 * cells + 1024),
-            option=ints(room.options + 1), edge=longs(room.options + 1), place=ints(room.box),
-            move=np.zeros((threads, room.box), np.int8), level=longs(6, len(self.table.size) + 1),
+            key=longs(requirements), log=ints(2, log), toggled=ints(2 * cells + 1024),
+            option=ints(room.options + 1), edge=longs(3, room.options + 1), place=ints(room.box),
+            move=np.zeros((threads, room.box), np.int8), level=longs(7, len(self.table.size) + 1),
         )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, InvalidStateError
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,14 @@ class DaskWorkers(Workers):
         self._own = OwnProcesses(max(1, min(self.count, cores())))
         self.executors = self._own.executors
         self._close_client()
+        self._lose_all()
+
+    def _lose_all(self) -> None:
+        """Count as lost what the cluster was asked for: a client that is closed may leave it unanswered for ever."""
+        for future in list(self._asked):
+            with suppress(InvalidStateError):  # it was answered after all
+                if not future.done():
+                    future.set_exception(BrokenExecutor("the cluster is gone"))
 
     def _another(self, place: int) -> Executor:
         """Another executor; of a cluster that is there, any of its workers will do."""

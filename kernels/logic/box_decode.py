@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..layout import Int64
+from ..layout import INFINITE, Int64
 from .certificates import certify, certify_inside, chain, here, share, stands, sweep, sweep_in_time, take_back, toggle
 from .compile import bare, whole
 from .general_records import (
@@ -61,9 +61,12 @@ def load(table: GeneralTable, state: State, start: Bytes, genes: Genes, p: int) 
     state.begin[0] = 0
     for certificate in range(count):
         begin, end = genes.begin[p, certificate], genes.begin[p, certificate + 1]
+        missing = whole(0)
         for e in range(begin, end):
             state.cell[e], state.amount[e] = genes.cell[p, e], genes.amount[p, e]
-        state.begin[certificate + 1], state.uses[certificate] = end, 0
+            missing += not state.hidden[state.cell[e]]
+        state.begin[certificate + 1], state.missing[certificate] = end, missing
+        state.uses[certificate], state.weak[certificate] = 0, 0
     note[CERTIFICATES], note[ENTRIES] = count, state.begin[count]
     for requirement in range(len(state.proof)):
         certificate = genes.proof[p, requirement]
@@ -140,40 +143,44 @@ def decode(table: GeneralTable, state: State, style: int, seed: np.uint64) -> bo
 
 
 @bare
+def leaning(table: GeneralTable, state: State, place: int) -> int:
+    """List the requirements whose certificates move a cell, in `order`; how many there are."""
+    count, e = whole(0), state.head[place]
+    while e >= 0:
+        certificate = state.owner[e]
+        left = state.uses[certificate]
+        x, end = state.begin[certificate], state.begin[certificate + 1]
+        while left > 0 and x < end:
+            for way in range(2):
+                requirement = table.asked[state.cell[x], way]
+                if requirement >= 0 and state.proof[requirement] == certificate:
+                    state.order[count] = requirement
+                    count += 1
+                    left -= 1
+            x += 1
+        e = state.next[e]
+    return count
+
+
+@bare
 def try_to_publish(table: GeneralTable, state: State, place: int) -> bool:
     """Publish a cell if every requirement that leans on it finds another certificate inside the pattern.
 
     Requirements that found none before, for other cells, are asked first: where one finds none again, whatever the
-    others find would have to be taken back.
+    others find would have to be taken back. How often each failed during this clean-up stands in `key`.
     """
-    mark = here(state)
-    first = whole(state.head[place])
+    mark, count, most = here(state), leaning(table, state, place), whole(INFINITE)
     toggle(table, state, place)
     for least in OFTEN_FAILED:
-        e = first
-        while e >= 0:
-            certificate = state.owner[e]
-            if state.uses[certificate] > 0 and not renewed(table, state, whole(certificate), whole(least)):
+        for x in range(count):
+            requirement = whole(state.order[x])
+            if state.key[requirement] < least or state.key[requirement] >= most:
+                continue
+            if not certify_inside(table, state, requirement, whole(state.proof[requirement])):
+                state.key[requirement] += 1
                 take_back(table, state, mark)
                 return False
-            e = whole(state.next[e])
-    return True
-
-
-@bare
-def renewed(table: GeneralTable, state: State, certificate: int, least: int) -> bool:
-    """Whether the requirements on a certificate that failed `least` times found another one inside the pattern.
-
-    How often each failed during this clean-up stands in `key`.
-    """
-    for e in range(state.begin[certificate], state.begin[certificate + 1]):
-        for way in range(2):
-            requirement = table.asked[state.cell[e], way]
-            if requirement < 0 or state.proof[requirement] != certificate or state.key[requirement] < least:
-                continue
-            if not certify_inside(table, state, whole(requirement), certificate):
-                state.key[requirement] += 1
-                return False
+        most = whole(least)
     return True
 
 

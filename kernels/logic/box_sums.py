@@ -8,8 +8,36 @@ than boxes come about.
 from __future__ import annotations
 
 from ..layout import INFINITE
-from .compile import Integer, bare, whole
+from .compile import Integer, Truth, bare, whole
 from .general_records import LENGTH, SMALLEST_PART, TOUCHED, GeneralTable, State
+
+NEXT, END, CELLS, PRICE, REST, CHOICE, KEPT = 0, 1, 2, 3, 4, 5, 6
+"""Rows of `State.level`, a column per axis: the option that comes next, where the options end, cells and price of the
+partial box, the least that this axis and the later ones add, the best choice, and the one that is laid out."""
+
+EDGE_PRICE, ROOM, BESIDE = 0, 1, 2
+"""Rows of `State.edge`: what an option costs, how far it can move, what it costs together with one of another axis."""
+
+INSIDE = 1
+"""The limit below which only suppressed cells serve."""
+
+
+@bare
+def flat(table: GeneralTable) -> Truth:
+    """Whether no axis has sub-totals."""
+    axis = 0
+    while axis < len(table.size) and table.total[axis] >= 0:
+        axis += 1
+    return axis == len(table.size)
+
+
+@bare
+def room_of(table: GeneralTable, state: State, place: int, move: int) -> Integer:
+    """How far a cell may still move beside the sum of boxes at hand."""
+    room = table.up[place] if move > 0 else table.down[place]
+    if room < INFINITE and state.note[TOUCHED] > 0:
+        room -= state.moved[place] * move
+    return room
 
 
 @bare
@@ -18,55 +46,85 @@ def worth(table: GeneralTable, state: State, place: int, move: int, need: int, l
 
     The price is looked at first: most cells are published, and too dear where only suppressed ones will do.
     """
+    if limit == INSIDE and not state.hidden[place]:
+        return whole(-1)
     price = state.cost[place]
     if price >= limit:
         return whole(-1)
-    room = table.up[place] if move > 0 else table.down[place]
-    if room < INFINITE and state.note[TOUCHED] > 0:
-        room -= state.moved[place] * move
-    return whole(-1) if room < need else price
+    return whole(-1) if room_of(table, state, place, move) < need else price
 
 
 @bare
 def list_options(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int, axis: int) -> bool:
-    """List an axis's options that cost less than `limit`, by rising price; False where there are none."""
-    begin = state.level[1, axis - 1] if axis > 0 else 0
+    """List an axis's options below `limit` that have room for `need`, by rising price; False where there are none."""
+    begin = state.level[END, axis - 1] if axis > 0 else 0
     stride = table.stride[axis]
     code = own // stride % table.size[axis]
     end = begin
     if table.total[axis] >= 0:
         total = table.total[axis]
         for other in range(table.size[axis]):
-            with_it = move if other == total or code == total else -move
-            price = worth(table, state, own + (other - code) * stride, with_it, need, limit)
-            if price >= 0 and other != code:
-                insert(state, begin, end, price, other)
+            at = own + (other - code) * stride
+            if limit == INSIDE and not state.hidden[at]:
+                continue
+            price = state.cost[at]
+            if price < 0 or price >= limit or other == code:
+                continue
+            room = room_of(table, state, at, move if other == total or code == total else -move)
+            if room >= need:
+                insert(state, begin, end, price, room, other)
                 end += 1
     else:
         for option in range(table.first[table.base[axis] + code], table.first[table.base[axis] + code + 1]):
-            price = whole(0)
+            price, least = whole(0), whole(INFINITE)
             for e in range(table.start[option], table.start[option + 1]):
                 at = own + (table.code[e] - code) * stride
-                part = worth(table, state, at, move * table.sign[e], need, limit - price)
-                price = whole(-1) if part < 0 else price + part
-                if price < 0:
+                part, room = state.cost[at], room_of(table, state, at, move * table.sign[e])
+                if part < 0 or price + part >= limit or room < need:
+                    price = whole(-1)
                     break
+                price, least = price + part, min(least, room)
             if price >= 0:
-                insert(state, begin, end, price, option)
+                insert(state, begin, end, price, least, option)
                 end += 1
-    state.level[1, axis] = end
-    state.level[4, axis] = state.edge[begin] if end > begin else INFINITE
+    state.level[END, axis] = end
     return end > begin
 
 
 @bare
-def insert(state: State, begin: int, end: int, price: int, option: int) -> None:
+def list_axes(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int) -> bool:
+    """List the options of all axes for boxes through a cell that move it by `need` or more; False: there are none."""
+    axis = whole(0)
+    while axis < len(table.size) and list_options(table, state, own, move, need, limit, axis):
+        axis += 1
+    return axis == len(table.size)
+
+
+@bare
+def insert(state: State, begin: int, end: int, price: int, room: int, option: int) -> None:
     """Put an option into the sorted list begin..end."""
     x = end
-    while x > begin and state.edge[x - 1] > price:
-        state.edge[x], state.option[x] = state.edge[x - 1], state.option[x - 1]
+    while x > begin and state.edge[EDGE_PRICE, x - 1] > price:
+        state.edge[EDGE_PRICE, x], state.edge[ROOM, x] = state.edge[EDGE_PRICE, x - 1], state.edge[ROOM, x - 1]
+        state.option[x] = state.option[x - 1]
         x -= 1
-    state.edge[x], state.option[x] = price, option
+    state.edge[EDGE_PRICE, x], state.edge[ROOM, x], state.option[x] = price, room, option
+
+
+@bare
+def least_of_axes(state: State, axes: int, need: int) -> Integer:
+    """What the cheapest options with room for `need` cost together, noted from each axis on; INFINITE: one has none."""
+    end, level = state.level[END, axes - 1], state.level
+    level[REST, axes] = 0
+    for axis in range(axes - 1, -1, -1):
+        x = level[END, axis - 1] if axis > 0 else 0
+        while x < end and state.edge[ROOM, x] < need:
+            x += 1
+        if x == end:
+            return INFINITE
+        level[REST, axis] = level[REST, axis + 1] + state.edge[EDGE_PRICE, x]
+        end = level[END, axis - 1] if axis > 0 else 0
+    return level[REST, 0]
 
 
 @bare
@@ -90,7 +148,7 @@ def spread(table: GeneralTable, state: State, length: int, by: int, sign: int, n
 def join(table: GeneralTable, state: State, own: int, need: int, axis: int, option: int, limit: int) -> bool:
     """Multiply the box at hand by one option of an axis; False when that is impossible or reaches `limit`."""
     level, stride = state.level, table.stride[axis]
-    length, price = level[2, axis], level[3, axis]
+    length, price = level[CELLS, axis], level[PRICE, axis]
     code = own // stride % table.size[axis]
     state.note[LENGTH] = length
     if table.total[axis] >= 0:
@@ -106,7 +164,7 @@ def join(table: GeneralTable, state: State, own: int, need: int, axis: int, opti
             if part < 0:
                 return False
             price += part
-    level[2, axis + 1], level[3, axis + 1] = state.note[LENGTH], price
+    level[CELLS, axis + 1], level[PRICE, axis + 1] = state.note[LENGTH], price
     return True
 
 
@@ -115,24 +173,24 @@ def by_joining(table: GeneralTable, state: State, own: int, need: int, limit: in
     """The price of the cheapest box below `limit`, else `limit`; depth first, the choice is in `state.level`."""
     level, axes = state.level, len(table.size)
     best, axis = limit, whole(0)
-    level[0, 0], level[3, 0] = 0, 0
+    level[NEXT, 0], level[PRICE, 0] = 0, 0
     while axis >= 0 and best > 0:
         if axis == axes:
-            best = level[3, axis]
+            best = level[PRICE, axis]
             for x in range(axes):
-                level[5, x] = state.option[level[0, x] - 1]
+                level[CHOICE, x] = state.option[level[NEXT, x] - 1]
             axis -= 1
             continue
-        at = level[0, axis]
-        bound = best - level[4, axis + 1]
-        if at == level[1, axis] or level[3, axis] + state.edge[at] >= bound:
+        at = level[NEXT, axis]
+        bound = best - level[REST, axis + 1]
+        if at == level[END, axis] or level[PRICE, axis] + state.edge[EDGE_PRICE, at] >= bound:
             axis -= 1
             continue
-        level[0, axis] = at + 1
+        level[NEXT, axis] = at + 1
         if join(table, state, own, need, axis, whole(state.option[at]), bound):
             axis += 1
             if axis < axes:
-                level[0, axis] = level[1, axis - 1]
+                level[NEXT, axis] = level[END, axis - 1]
     return best
 
 
@@ -144,35 +202,57 @@ def turn(table: GeneralTable, axis: int, code: int, other: int) -> int:
 
 
 @bare
+def row_of(table: GeneralTable, state: State, own: int, way: int, need: int, one: int, limit: int) -> int:
+    """What the options of the third axis cost together with one of the first, in `edge[BESIDE]`; returns the least."""
+    level, edge, option = state.level, state.edge, state.option
+    code, least = own % table.size[2], limit
+    by = (option[one] - own // table.stride[0]) * table.stride[0]
+    for three in range(level[END, 1], level[END, 2]):
+        edge[BESIDE, three] = limit
+        if edge[ROOM, three] < need or edge[EDGE_PRICE, three] >= limit:
+            continue
+        at, turned = own + by + option[three] - code, way * turn(table, whole(2), code, option[three])
+        part = worth(table, state, at, turned, need, limit - edge[EDGE_PRICE, three])
+        if part >= 0:
+            edge[BESIDE, three] = edge[EDGE_PRICE, three] + part
+            least = min(least, edge[BESIDE, three])
+    return least
+
+
+@bare
 def of_three(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int) -> Integer:
     """As `by_joining`, for three axes without sub-totals: three loops, each cut short by what the rest costs."""
     level, edge, option = state.level, state.edge, state.option
     stride_one, stride_two = table.stride[0], table.stride[1]
     code_one, code_two, code_three = own // stride_one, own // stride_two % table.size[1], own % table.size[2]
-    least_three, best = edge[level[1, 1]], limit
-    for one in range(level[1, 0]):
-        if edge[one] + level[4, 1] >= best:
+    least_two, best = level[REST, 1] - level[REST, 2], limit
+    for one in range(level[END, 0]):
+        if edge[EDGE_PRICE, one] + level[REST, 1] >= best:
             break
+        if edge[ROOM, one] < need:
+            continue
         by_one, turn_one = (option[one] - code_one) * stride_one, turn(table, whole(0), code_one, option[one])
-        for two in range(level[1, 0], level[1, 1]):
-            price = edge[one] + edge[two]
+        left = best - edge[EDGE_PRICE, one] - least_two
+        least_three = row_of(table, state, own, turn_one * move, need, whole(one), left)
+        if least_three >= left:
+            continue
+        for two in range(level[END, 0], level[END, 1]):
+            price = edge[EDGE_PRICE, one] + edge[EDGE_PRICE, two]
             if price + least_three >= best:
                 break
+            if edge[ROOM, two] < need:
+                continue
             by_two = (option[two] - code_two) * stride_two
             turn_two = turn(table, whole(1), code_two, option[two]) * move
             part = worth(table, state, own + by_one + by_two, turn_one * turn_two, need, best - price - least_three)
             if part < 0:
                 continue
             price += part
-            for three in range(level[1, 1], level[1, 2]):
-                known = price + edge[three]
+            for three in range(level[END, 1], level[END, 2]):
+                known = price + edge[BESIDE, three]
                 if known >= best:
-                    break
-                at, way = own + option[three] - code_three, turn(table, whole(2), code_three, option[three])
-                part = worth(table, state, at + by_one, way * turn_one * move, need, best - known)
-                if part < 0:
                     continue
-                known += part
+                at, way = own + option[three] - code_three, turn(table, whole(2), code_three, option[three])
                 part = worth(table, state, at + by_two, way * turn_two, need, best - known)
                 if part < 0:
                     continue
@@ -181,7 +261,7 @@ def of_three(table: GeneralTable, state: State, own: int, move: int, need: int, 
                 if part < 0:
                     continue
                 best = known + part
-                level[5, 0], level[5, 1], level[5, 2] = option[one], option[two], option[three]
+                level[CHOICE, 0], level[CHOICE, 1], level[CHOICE, 2] = option[one], option[two], option[three]
                 if best == 0:
                     return best
     return best
@@ -189,20 +269,16 @@ def of_three(table: GeneralTable, state: State, own: int, move: int, need: int, 
 
 @bare
 def cheapest_box(table: GeneralTable, state: State, own: int, move: int, need: int, limit: int) -> Integer:
-    """The price of the cheapest box below `limit` that moves a cell by `need`, else `limit`.
+    """The price of the cheapest box of listed options below `limit` that moves a cell by `need`, else `limit`.
 
     The choice is in `state.level`; `lay_out` writes its cells.
     """
-    level, axes = state.level, len(table.size)
-    for axis in range(axes):
-        if not list_options(table, state, own, move, need, limit, whole(axis)):
-            return limit
-    level[4, axes] = 0
-    for axis in range(axes - 1, -1, -1):
-        level[4, axis] += level[4, axis + 1]
+    axes = len(table.size)
+    if least_of_axes(state, axes, need) >= limit:
+        return limit
     state.place[0], state.move[0] = own, move
-    level[2, 0] = 1
-    if axes == 3 and table.total[0] >= 0 and table.total[1] >= 0 and table.total[2] >= 0:
+    state.level[CELLS, 0] = 1
+    if axes == 3 and flat(table):
         return of_three(table, state, own, move, need, limit)
     return by_joining(table, state, own, need, limit)
 
@@ -211,9 +287,9 @@ def cheapest_box(table: GeneralTable, state: State, own: int, move: int, need: i
 def lay_out(table: GeneralTable, state: State, own: int, move: int, need: int) -> None:
     """Write the cells of the box that was chosen."""
     state.place[0], state.move[0] = own, move
-    state.level[2, 0], state.level[3, 0] = 1, 0
+    state.level[CELLS, 0], state.level[PRICE, 0] = 1, 0
     for axis in range(len(table.size)):
-        join(table, state, own, need, whole(axis), state.level[5, axis], whole(INFINITE))
+        join(table, state, own, need, whole(axis), state.level[KEPT, axis], whole(INFINITE))
 
 
 @bare
@@ -239,17 +315,23 @@ def add_box(table: GeneralTable, state: State, most: int) -> int:
 @bare
 def best_part(table: GeneralTable, state: State, own: int, move: int, left: int, limit: int, smallest: int) -> int:
     """The part of what is left whose box costs least per unit, laid out; 0 where no part has a box below `limit`."""
-    part, chosen, least = left, whole(0), limit
-    while least > 0:
+    part, chosen, least, floor = left, whole(0), limit, whole(0)
+    if not list_axes(table, state, own, move, smallest, limit):
+        return chosen
+    while least > floor:
         price = cheapest_box(table, state, own, move, part, least)
         if price < least:
             chosen, least = part, price
+            for axis in range(len(table.size)):
+                state.level[KEPT, axis] = state.level[CHOICE, axis]
         if part <= smallest:
             break
         # a smaller part must be cheaper in proportion
         smaller = max((part + 1) // 2, smallest)
         if chosen > 0:
             least = least * smaller // part
+        if part == left and smaller > smallest and least > 0:  # what fits a larger part fits the smallest
+            floor = cheapest_box(table, state, own, move, smallest, least)
         part = smaller
     if chosen > 0:
         lay_out(table, state, own, move, chosen)

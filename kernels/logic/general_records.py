@@ -88,8 +88,11 @@ class State(NamedTuple):
     """One pattern at work; the arrays are a thread's own and are used again for the next one.
 
     `cost[x]` is what cell x adds to a circuit now: 0 when suppressed, -1 when barred, else its `price`. Certificate c
-    has entries `begin[c]..begin[c + 1]`, and `uses[c]` requirements lean on it; `head[x]` and `next` chain the entries
-    of a cell.  `moved` is the sum of boxes at hand.
+    has entries `begin[c]..begin[c + 1]`, `uses[c]` requirements lean on it, and `missing[c]` of its cells are
+    published; `head[x]` and `next` chain the entries of a cell. `weak[c]` is the entry of a certificate, from its
+    first, that had no room when last asked; while the store is swept it is the certificate's new number. `moved` is
+    the sum of boxes at hand. `log` has the requirements whose proof changed, and what it was. `option` lists the
+    options of the axes for the box that is looked for, with what `edge` says of each (see `box_sums`).
     """
 
     hidden: Bytes
@@ -101,7 +104,8 @@ class State(NamedTuple):
     proof: Int32
     begin: Int32
     uses: Int32
-    renamed: Int32
+    missing: Int32
+    weak: Int32
     cell: Int32
     amount: Int64
     owner: Int32
@@ -110,8 +114,7 @@ class State(NamedTuple):
     note: Int64
     order: Int32
     key: Int64
-    changed: Int32
-    former: Int32
+    log: Int32
     toggled: Int32
     option: Int32
     edge: Int64

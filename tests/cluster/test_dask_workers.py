@@ -7,9 +7,10 @@ import shutil
 import signal
 import subprocess
 import time
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ import dask
 from gpuga.cluster import dask_workers
 from gpuga.cluster.dask_workers import DaskWorkers
 from gpuga.cluster.workers import Lost
+from tests.cluster.conftest import Here
 
 
 def test_islands_on_a_cluster_of_this_machine_find_what_processes_find() -> None:
@@ -134,3 +136,32 @@ def test_what_nobody_works_on_is_submitted_again(monkeypatch: pytest.MonkeyPatch
     assert not workers._asked
     workers._looked, workers._busy = 0.0, time.monotonic() - 61.0
     assert not workers.gone()  # nothing is asked for
+
+
+class Closed:
+    """A client whose scheduler died, and which leaves its tasks unanswered."""
+
+    status = "closed"
+
+    def close(self, timeout: float) -> None:
+        pass
+
+
+def test_all_that_a_dead_cluster_was_asked_for_is_lost_when_one_loss_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workers = object.__new__(DaskWorkers)
+    noticed, answered, unanswered = Future[Any](), Future[Any](), Future[Any]()
+    old = [Executor(), Executor(), Executor()]
+    workers._own, workers._local, workers._client, workers.executors = None, None, Closed(), list(old)
+    workers._asked = {one: (place, old[place]) for place, one in enumerate((noticed, answered, unanswered))}
+    monkeypatch.setattr(dask_workers, "OwnProcesses", lambda count: Here(count))
+    noticed.set_exception(CancelledError())
+    answered.set_result(b"done")
+    with pytest.warns(UserWarning, match="processes of this machine go on"), pytest.raises(Lost):
+        workers.result(noticed)
+    assert workers.result(answered) == b"done"
+    assert unanswered.done(), "who waits for it would wait for ever"
+    with pytest.raises(Lost):
+        workers.result(unanswered)
+    assert not workers.gone()

@@ -12,7 +12,7 @@ from gpuga.kernels import INFINITE
 from gpuga.kernels.general import GeneralCpu, of_thread
 from gpuga.kernels.layout import AxisGrid, Bools
 from gpuga.kernels.logic.box_decode import certified, decode, load, set_prices, sort_order
-from gpuga.kernels.logic.box_sums import cheapest_box
+from gpuga.kernels.logic.box_sums import cheapest_box, list_axes
 from gpuga.kernels.logic.certificates import certify, here, take_back, toggle
 from gpuga.kernels.logic.combinations import divided, scaled_fits
 from gpuga.kernels.logic.general_records import BARRED, FORCED, FREE, LENGTH, TOUCHED, GeneralTable, State
@@ -34,7 +34,10 @@ def _begin(record, states, prices, first, second, start, genes):  # type: ignore
 
 @njit
 def _cheapest(record, state, own, move, need):  # type: ignore[no-untyped-def]
-    return cheapest_box(record, state, own, move, need, np.int64(INFINITE))
+    limit = np.int64(INFINITE)
+    return (
+        cheapest_box(record, state, own, move, need, limit) if list_axes(record, state, own, move, 1, limit) else limit
+    )
 
 
 @njit

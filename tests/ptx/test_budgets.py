@@ -20,7 +20,7 @@ REGISTERS = {
 SHARED = 16
 
 # Bytes of registers that a thread may have to keep in memory: the whole logic of general tables is one kernel.
-SPILLED = {"general": 1024}
+SPILLED = {"general": 64}
 
 PARAMETER_BYTES = 4096
 """Drivers before CUDA 12.1 pass no more."""

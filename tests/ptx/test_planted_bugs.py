@@ -145,7 +145,19 @@ BUGS = [
     ),
     Bug(
         "a certificate that is rounded down where it is scaled", "logic/combinations.py",
-        "(need * size + lead - 1) // lead", "(need * size) // lead", "general", "general",
+        "asked <= room * lead", "asked // lead <= room", "general", "general",
+    ),
+    Bug(
+        "a published cell that certificates do not miss", "logic/certificates.py",
+        "        state.missing[state.owner[e]] += more\n", "", "general", "general",
+    ),
+    Bug(
+        "an option that moves farther than it can", "logic/box_sums.py", "if edge[ROOM, two] < need:",
+        "if edge[ROOM, two] < 0:", "general", "general",
+    ),
+    Bug(
+        "a requirement that is forgotten when its cell is published", "logic/box_decode.py",
+        "left = state.uses[certificate]", "left = state.uses[certificate] - 1", "general", "general",
     ),
     Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
