@@ -108,7 +108,7 @@ class CircuitsParameters(EvolutionParameters, method="circuits"):
     )
     exchange: int | None = parameter(
         None,
-        "Number of generations between two exchanges of islands.",
+        "Number of generations after which islands exchange patterns.",
         metavar="N",
         unset=str(BETWEEN_EXCHANGES),
         needs="islands",

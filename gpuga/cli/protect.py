@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     required=True,
     type=click.Path(),
     metavar="PATTERN",
-    help="Output file for the pattern: .csv, .xlsx or .parquet. Of linked tables a folder, for one pattern each.",
+    help="Output file for the pattern: .csv, .xlsx or .parquet. For linked tables: a folder for all patterns.",
 )
 @click.option(
     "--method", metavar="NAME", default=DEFAULT, show_default=True, help="Suppression method; gpuga methods lists them."

@@ -72,7 +72,7 @@ def plane() -> Table:
 
 @pytest.fixture(scope="session")
 def solid() -> Table:
-    return smith3d((6, 6, 4), 0.1, 0.0, 1)
+    return smith3d((6, 5, 4), 0.1, 0.0, 1)
 
 
 def islands_of(table: Table, workers: Workers, seconds: float | None = None, **options: Any) -> Islands:
