@@ -64,6 +64,11 @@ class ThisProcess(Workers):
         self.only = AtOnce()
         super().__init__([self.only])
 
+    @property
+    def lasting(self) -> bool:
+        """It does, and would keep the islands of every run."""
+        return True
+
     def _another(self, place: int) -> Executor:
         return self.only
 

@@ -10,6 +10,7 @@ import pytest
 from bench.__main__ import main
 from bench.islands import Setting, compared, measured, settings
 from bench.kinds import QUICK
+from gpuga.cluster import island
 
 
 def test_all_settings_of_islands_do_about_the_same_work() -> None:
@@ -19,6 +20,7 @@ def test_all_settings_of_islands_do_about_the_same_work() -> None:
     assert all(row["generations"] == 6 for row in rows)
     apart, ring = rows[1], rows[2]
     assert ring["bytes_out_per_leg"] < apart["bytes_out_per_leg"], "the table goes once, with the first leg"
+    assert not island._WORKER.islands, "this process forgets each run at its end"
 
 
 def test_settings_are_named_in_words() -> None:
