@@ -144,7 +144,10 @@ class Kernels(Protocol):
 
 @dataclass
 class Breeder:
-    """The operators of one run; `without` names ingredients that are switched off to measure them."""
+    """The operators of one run; `without` names ingredients that are switched off to measure them.
+
+    `elsewhere` counts seconds of a limited time that children took which others made.
+    """
 
     kernels: Kernels
     stream: Stream
@@ -154,6 +157,7 @@ class Breeder:
     children: int = 0
     share: float = 1.0
     snapshots: int = 0
+    elsewhere: float = 0.0
     _seconds_each: float = 0.01
 
     SNAPSHOTS = 4
@@ -237,7 +241,7 @@ class Breeder:
 
     def vary(self, population: Population, toolbox: base.Toolbox) -> Population:
         """A generation's offspring; fewer where one would take more than a small share of a limited time."""
-        begun = self.clock.spent()
+        begun = self.clock.spent() - self.elsewhere
         grown = len(population) >= self.size
         wanted = self._count(self.kernels.shares.new if grown else GROWTH)
         if grown and ("newcomers" in self.without or not self.kernels.shares.new):
@@ -245,7 +249,7 @@ class Breeder:
         children: Population = toolbox.mate(toolbox.select(population, len(population)))
         children = children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
         if self.clock.seconds is not None:
-            took = max(1e-3, self.clock.spent() - begun)
+            took = max(1e-3, self.clock.spent() - self.elsewhere - begun)
             self.share = min(1.0, self.share * GENERATION * self.clock.seconds / took)
         return children
 

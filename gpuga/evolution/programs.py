@@ -3,12 +3,13 @@
 Every requirement gets the cheapest change of the whole table, one after the other in a random order, and a tableau
 publishes what is redundant. Children differ in what they begin with and in what is cheap for them: cells of two parents
 (crossover), one parent without a part that common lines link (destroy and repair), or nothing but the prices of the
-relaxation. Their circuits come along as certificates, so that the back end works on with them.
+relaxation. Their circuits come along as certificates, so that the back end works on with them. They are made beside the
+many children of the back end: one of each kind in a generation, and none while they have had their share of the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
@@ -21,13 +22,16 @@ from gpuga.bounds.repair.cover import completed, priced, whole_cells
 from gpuga.circuits.cover import Cover
 from gpuga.context import Context, Silent
 from gpuga.evolution.breeding import Breeder
-from gpuga.evolution.population import Population, PopulationMember, same_pattern
+from gpuga.evolution.population import Population, PopulationMember
 from gpuga.problem.general import GeneralProblem
 from gpuga.table.table import Mask
 from gpuga.table.witnesses import Witnesses
 
-USUAL = 8
-"""The population size where the user names none: so few children are made that more would not be bred with."""
+BEST = 8
+"""Parents are among so many cheapest individuals: so few children are made that more would not be bred with."""
+
+SHARE = 0.5
+"""The share of a limited time that programs take at most."""
 
 INHERITED = 0.7
 """The share of the price that is left off a cell of one parent; one of both is kept."""
@@ -44,7 +48,7 @@ class Certifying(Protocol):
 
 
 class Programs:
-    """The operators of one general problem in place of a breeder's; `point` float64[n] is the relaxation's latest."""
+    """A breeder's operators with programs beside them; `point` float64[n] is the relaxation's latest."""
 
     def __init__(self, problem: GeneralProblem, breeder: Breeder, context: Context) -> None:
         self.problem, self.breeder = problem, breeder
@@ -54,33 +58,61 @@ class Programs:
         lines = problem.table.lines
         ones = np.ones(len(lines.cell))
         self.lines = csr_array((ones, (lines.cell, lines.line_of_entry)), shape=(len(problem.table), len(lines)))
+        self.begun = context.clock.spent()
+        self.due = True
+
+    def mate(self, parents: Sequence[PopulationMember]) -> Population:
+        """The back end's children of all pairs, and one of two of the cheapest."""
+        clock, spent = self.context.clock, self.breeder.elsewhere
+        self.due = clock.seconds is None or spent <= SHARE * (clock.spent() - self.begun)
+        population = parents[0].population
+        return self.breeder.mate(parents).joined(*self._beside(lambda: self.crossed(population)))
+
+    def mutate(self, population: Population) -> Population:
+        """The back end's, and one of the cheapest of which more was let go."""
+        return self.breeder.mutate(population).joined(*self._beside(lambda: self.rebuilt(population)))
 
     def newcomers(self, count: int) -> Population:
-        """At most one individual from nothing: what a point suppresses wholly, completed at its prices."""
-        if not count:
-            return self.breeder.newcomers(0)
+        """The back end's, and one more."""
+        return self.breeder.newcomers(count).joined(*self._beside(self.newcomer if count else None))
+
+    def _beside(self, make: Callable[[], Population] | None) -> list[Population]:
+        """What programs make, if it is their turn; the time counts as theirs."""
+        if make is None or not self.due:
+            return []
+        begun = self.context.clock.spent()
+        made = make()
+        self.breeder.elsewhere += self.context.clock.spent() - begun
+        return [made]
+
+    def newcomer(self) -> Population:
+        """An individual from nothing: what a point suppresses wholly, completed at its prices."""
         random = self._random()
         point = self._point(random)
         start = np.zeros_like(self.problem.forced) if point is None else whole_cells(self.problem.table, point)
         return self._completed(start, point, random)
 
-    def mate(self, parents: Sequence[PopulationMember]) -> Population:
-        """A child of the first two that differ: what they share, completed with what is cheap as one of them has it."""
-        population = parents[0].population
-        other = [one for one in parents if not same_pattern(one, parents[0])]
-        if not other or "inherit" in self.breeder.without:
+    def crossed(self, population: Population) -> Population:
+        """A child of two of the cheapest: what they share, completed with what is cheap as one of them has it."""
+        best = self._best(population)
+        if len(best) < 2 or "inherit" in self.breeder.without:
             return population.take([])
-        first, second = population.unpacked([parents[0].place, other[0].place]) & ~self.problem.forced
-        return self._completed(first & second, np.where(first | second, INHERITED, 0.0), self._random())
+        random = self._random()
+        first, second = best.unpacked(random.permutation(len(best))[:2].tolist()) & ~self.problem.forced
+        return self._completed(first & second, np.where(first | second, INHERITED, 0.0), random)
 
-    def mutate(self, population: Population) -> Population:
-        """A child of one individual of which a part was let go, completed anew."""
-        parent = self.breeder.select(population, 1)[0].suppressed & ~self.problem.forced
+    def rebuilt(self, population: Population) -> Population:
+        """A child of one of the cheapest of which a part was let go, completed anew."""
+        parent = self.breeder.select(self._best(population), 1)[0].suppressed & ~self.problem.forced
         if "destroy" in self.breeder.without or not parent.any():
             return population.take([])
         random = self._random()
         let_go = linked_part(self.lines, parent, float(random.choice(LET_GO)), random)
         return self._completed(parent & ~let_go, self._point(random), random)
+
+    def _best(self, population: Population) -> Population:
+        """The cheapest few, no pattern twice."""
+        return population.take(population.distinct()[:BEST])
 
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(int(self.breeder.stream.seeds(1)[0]))

@@ -30,7 +30,7 @@ from gpuga.evolution.engine import Evolution, begin, evolve, new_toolbox, with_o
 from gpuga.evolution.front import Front, alternatives
 from gpuga.evolution.objectives import Objectives
 from gpuga.evolution.population import Population, PopulationMember, cells_apart, same_pattern
-from gpuga.evolution.programs import USUAL, Programs
+from gpuga.evolution.programs import Programs
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import Beside, News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
@@ -54,9 +54,6 @@ TIES = 1.02
 
 FIRST = 32
 """Individuals that are made before the first generation; the population grows from there at better prices."""
-
-QUICK = 4
-"""The same, where linear programs make what comes after them."""
 
 GENERATIONS_BETWEEN_PRICES = 4
 """Prices change at most so often."""
@@ -129,8 +126,6 @@ class Run:
             return None
         if "programs" in wanted.without or wanted.objectives:  # programs know no other objective than the cost
             return None
-        if "population" not in wanted.changed():
-            self.breeder.size = min(self.breeder.size, max(USUAL, 2 * wanted.alternatives))
         return Programs(problem, self.breeder, self.context)
 
     def _front(self) -> Front | None:
@@ -275,7 +270,7 @@ class Run:
         """
         given = [self.problem.secondary(pattern).ravel() for pattern in self.context.start]
         made, led = self.context.first, self._learn_from_start()
-        first = self._seeds()
+        first = self.breeder.seeded(FIRST)
         if not len(first):  # without circuits of its own, evolution would only be in the way of who finds some
             if self.prover is not None:
                 self.prover.await_news()
@@ -287,13 +282,6 @@ class Run:
         if given:
             first = self.breeder.newcomers(len(given), self.kernels.pack(np.stack(given))).joined(first)
         return first.take(first.distinct()) if len(first) else self._handed_over()
-
-    def _seeds(self) -> Population:
-        """Individuals from nothing; where programs lead, one of theirs beside the back end's best, which is quicker."""
-        if self.programs is None:
-            return self.breeder.seeded(FIRST)
-        quick = self.breeder.seeded(QUICK)
-        return self.programs.newcomers(1).joined(quick.take(quick.distinct()[:1]))
 
     def _learn_from_start(self) -> bool:
         """Take circuits inside the user's patterns into the pool: without them, a safe pattern could not be kept.

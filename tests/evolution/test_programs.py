@@ -28,9 +28,9 @@ def programs(without: tuple[str, ...] = ()) -> Programs:
 
 
 def made(maker: Programs, count: int) -> Population:
-    population = maker.newcomers(1)
+    population = maker.newcomer()
     while len(population) < count:
-        population = population.joined(maker.newcomers(1))
+        population = population.joined(maker.newcomer())
         population = population.take(population.distinct())
     return population
 
@@ -47,15 +47,15 @@ def check_proven(maker: Programs, child: Population) -> None:
 def test_every_kind_of_child_is_safe_and_brings_its_proof() -> None:
     maker = programs()
     population = made(maker, 2)
-    for child in (population.take([0]), maker.mate(population.members), maker.mutate(population)):
+    for child in (population.take([0]), maker.crossed(population), maker.rebuilt(population)):
         check_proven(maker, child)
 
 
 def test_children_follow_the_point_of_the_relaxation_once_there_is_one() -> None:
     maker = programs()
-    dear = maker.newcomers(1)[0].suppressed
+    dear = maker.newcomer()[0].suppressed
     maker.point = dear.astype(np.float64)
-    children = [maker.newcomers(1)[0].suppressed for _ in range(6)]
+    children = [maker.newcomer()[0].suppressed for _ in range(6)]
     assert any(not (child & ~dear).any() for child in children)
 
 
@@ -66,18 +66,35 @@ def test_programs_make_cheaper_children_than_boxes_do() -> None:
 
 def test_children_are_drawn_from_the_stream_alone() -> None:
     one, two = programs(), programs()
-    assert (one.mutate(made(one, 2)).digests == two.mutate(made(two, 2)).digests).all()
+    assert (one.rebuilt(made(one, 2)).digests == two.rebuilt(made(two, 2)).digests).all()
 
 
-def test_equal_parents_have_no_child_and_ingredients_can_be_left_out() -> None:
+def test_one_individual_has_no_child_by_crossover_and_ingredients_can_be_left_out() -> None:
     maker = programs()
-    population = maker.newcomers(1)
-    assert not len(maker.mate([population[0], population[0]]))
-    assert not len(maker.newcomers(0))
+    population = maker.newcomer()
+    assert not len(maker.crossed(population.joined(population)))
     without = programs(("inherit", "destroy"))
     pair = made(without, 2)
-    assert not len(without.mate(pair.members))
-    assert not len(without.mutate(pair))
+    assert not len(without.crossed(pair))
+    assert not len(without.rebuilt(pair))
+
+
+def test_programs_work_beside_the_back_end_until_they_had_their_share_of_the_time() -> None:
+    maker = programs()
+    pair = made(maker, 2)
+    alone = programs()
+    alone.breeder.stream.position = maker.breeder.stream.position
+    assert len(maker.mutate(pair)) == len(alone.breeder.mutate(pair)) + 1
+    assert len(maker.newcomers(3)) == 4
+    assert not len(maker.newcomers(0))
+    maker.context = Context(clock=Clock(1000.0))
+    assert maker.breeder.elsewhere > 0
+    maker.mate(pair.members)
+    assert not maker.due
+    assert len(maker.newcomers(3)) == 3
+    maker.breeder.elsewhere = -1.0
+    maker.mate(pair.members)
+    assert maker.due
 
 
 def test_circuits_of_a_pattern_become_its_certificates_as_far_as_there_is_room() -> None:
