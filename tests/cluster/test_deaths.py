@@ -6,6 +6,7 @@ within a leg are drawn. Tables are such that no run ends by a proof, of which ev
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
@@ -133,8 +134,10 @@ def kill(pid: int) -> None:
 def kill_workers(case: Case, folder: Path, cluster: list[str], draw: random.Random) -> None:
     """Kill half of all workers, each after another leg at least, in as many runs as that takes."""
     killed, within = 0, 0
-    while killed < WORKERS // 2:
-        run = Begun(case.table, folder / f"{killed}.csv", tuple(cluster))
+    for number in itertools.count():  # a log of its own: legs of another run would be waited for in vain
+        if killed == WORKERS // 2:
+            break
+        run = Begun(case.table, folder / f"{number}.csv", tuple(cluster))
         legs = draw.randrange(4)
         while killed < WORKERS // 2:
             done = run.await_moment(legs, draw.random())
