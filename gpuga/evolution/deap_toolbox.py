@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from deap import base, tools
+from numba import get_num_threads
 from numpy.typing import NDArray
 
 from gpuga.context import Context
@@ -52,7 +53,7 @@ class DeapTable:
             raise InputError("nothing has to be protected in this table", field="table")
         self.objectives = Objectives(self.problem, objectives, context.likeness)
         self.cells = np.flatnonzero(self.problem.candidate)
-        self.kernels = kernels_of(self.problem, context)
+        self.kernels = kernels_of(self.problem, context, get_num_threads())  # no prover is beside them
         self.breeder = Breeder(self.kernels, context.stream(1), 1)
         weight = self.problem.weight.ravel()
         self.breeder.price([prices_of(weight, np.zeros(len(weight)))], self.problem.candidate.ravel())

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from deap import base
+from numba import get_num_threads
 
 from gpuga.circuits.path_cover import by_paths, clean_up
 from gpuga.circuits.paths import plain
@@ -61,7 +62,7 @@ class Gapn:
         cells = plane.cell.ravel()[levels.place].astype(np.int32)
         self.requirements = Requirements(cells, direction.astype(np.int8), levels.need)
         self.primary, self.of_level = np.unique(levels.place, return_inverse=True)
-        self.kernels = kernels_of(problem, context)
+        self.kernels = kernels_of(problem, context, get_num_threads())
 
     def first(self) -> list[PatternIndividual]:
         """Hypercube patterns in random orders of the levels."""
