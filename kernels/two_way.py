@@ -59,15 +59,15 @@ Seeds = NDArray[np.uint64]
 
 PARTS_PER_THREAD = 8
 
-LARGEST_WEIGHT = 1 << 50
-"""Weights up to this can be blurred without overflow."""
+LARGEST_COST = 1 << 62
+"""All weights add up to less. Those above 2**52 are blurred modulo 2**64, so that clean-up takes them in any order."""
 
 
 def ground_of(plane: Capacities, weights: Int64, forced: Bools, candidate: Bools) -> TableRecord:
     """The table as the logic sees it."""
     cost = owned(weights, np.int64).ravel()
-    if cost.size and not 0 <= int(cost.min()) <= int(cost.max()) <= LARGEST_WEIGHT:
-        raise ValueError(f"weights must lie between 0 and {LARGEST_WEIGHT}")
+    if int(cost.min(initial=0)) < 0 or float(cost.sum(dtype=np.float64)) >= LARGEST_COST:
+        raise ValueError(f"weights must not be negative and add up to less than {LARGEST_COST}")
     return TableRecord(
         plane.rows,
         plane.columns,
@@ -226,7 +226,8 @@ class TwoWayCpu:
         self.free: SimpleQueue[Scratch] = SimpleQueue()
         for _ in range(self.threads):
             self.free.put(scratch_of(self.table, self.needs))
-        self.set_prices(self.table.weights[None] if plane.cells else np.zeros((1, 0), np.int64), candidate)
+        finer = max(0, int(self.table.weights.max(initial=0)).bit_length() - LARGEST_PRICE.bit_length() + 1)
+        self.set_prices(self.table.weights[None] >> finer, candidate)
 
     def set_prices(self, prices: Int64, core: Bools) -> None:
         """Decoding prices int64[S, n] of S snapshots, and the core columns bool[n].

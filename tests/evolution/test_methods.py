@@ -192,3 +192,13 @@ def test_a_population_of_4096_takes_generations_in_reasonable_time(method: str) 
     found = gpuga.protect(table, method, seed=1, options={"population": 4096, "generations": 2}, seconds=300)
     assert found.audit.safe
     assert found.found.generations == 2
+
+
+@pytest.mark.parametrize("unit", [10**8, 10**11])
+def test_cells_of_any_weight_are_evolved(unit: int) -> None:
+    values = np.random.default_rng(5).integers(1, 1000, (6, 6)) * unit
+    sensitive = np.zeros((6, 6), bool)
+    sensitive[[0, 2, 4], [1, 3, 5]] = True
+    table = gpuga.table_from_array(values, sensitive=sensitive)
+    found = gpuga.protect(table, "circuits", options={"generations": 2}, backend="cpu")
+    assert found.audit.safe
