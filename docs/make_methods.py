@@ -31,15 +31,7 @@ def table(parameters: tuple[Parameter, ...]) -> str:
 
 
 def _choices(one: Parameter) -> str:
-    if one.name == "variant" and len(one.choices) > 6:
-        plain = [choice for choice in one.choices if ":" not in choice]
-        operators = [choice.partition(":")[2] for choice in one.choices if choice.startswith(f"{plain[0]}:")]
-        return f"{_code(plain)}, each alone or with {_code([f':{operator}' for operator in operators])}"
-    return f"{'any of ' if one.kind is tuple else ''}{_code(one.choices)}"
-
-
-def _code(words: list[str] | tuple[str, ...]) -> str:
-    return ", ".join(f"`{word}`" for word in words)
+    return f"{'any of ' if one.kind is tuple else ''}{one.listed(quote='`')}"
 
 
 def section(method: Method) -> str:

@@ -50,11 +50,18 @@ class Parameter:
     def range(self) -> str:
         """The values that it takes, in words."""
         if self.choices:
-            return f"{'any' if self.kind is tuple else 'one'} of {', '.join(self.choices)}"
+            return f"{'any' if self.kind is tuple else 'one'} of {self.listed()}"
         name = _KINDS[self.kind][1]
         if self.kind in (int, float):
             return f"{name} >= {self.least}"
         return self.metavar or name
+
+    def listed(self, quote: str = "") -> str:
+        """Its choices; those that are another one with a colon and a word are listed by their words."""
+        plain = [choice for choice in self.choices if ":" not in choice]
+        ends = dict.fromkeys(choice[choice.index(":") :] for choice in self.choices if ":" in choice)
+        names = ", ".join(f"{quote}{choice}{quote}" for choice in plain)
+        return f"{names}, each alone or with {', '.join(f'{quote}{end}{quote}' for end in ends)}" if ends else names
 
     @property
     def usual(self) -> str:
@@ -77,8 +84,7 @@ class Parameter:
             raise InputError(f"{found} is too small: {method} needs at least {self.least}", field=self.flag)
         words: tuple[str, ...] = found if self.kind is tuple else (found,)
         if self.choices and (unknown := [word for word in words if word not in self.choices]):
-            names = ", ".join(self.choices)
-            what = f"unknown {self.name} {printable(unknown[0])!r} of {method}; choose one of {names}"
+            what = f"unknown {self.name} {printable(unknown[0])!r} of {method}; choose one of {self.listed()}"
             raise InputError(what, field=self.flag)
         return found
 
@@ -138,6 +144,11 @@ class Parameters:
         """The names of those that differ from their defaults, among what decides about the search and its end."""
         declared = {one.name: one for one in self.declared()}
         return frozenset(name for name, value in self.values().items() if value != declared[name].default)
+
+
+def as_list(given: Any) -> list[Any]:
+    """What a file gives as a list, or alone where it is one."""
+    return given if isinstance(given, list) else [given]
 
 
 def _kind(hint: Any) -> type:

@@ -28,19 +28,11 @@ class Machine:
     ready: Callable[[Any], Any] = ready
     wait: Callable[[], None] = lambda: None
 
-    def brought(self, values: NDArray[Any]) -> Any:
-        """A copy of a host array on the device."""
-        room = self.xp.empty(values.shape, values.dtype)
-        if values.size and hasattr(room, "set"):
-            room.set(values)
-        elif values.size:
-            room[...] = values
-        return room
 
-    def fetched(self, array: Any) -> NDArray[Any]:
-        """An array of the device in host memory."""
-        found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
-        return found
+def to_host(array: Any) -> NDArray[Any]:
+    """An array of a device in host memory; one that is there already as it is."""
+    found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
+    return found
 
 
 def this_machine(device: int | None = None) -> Machine:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .crossing import Crossing, Words
-from .cuda_machine import Machine
+from .cuda_machine import Machine, to_host
 from .general import CLEAN, DECODE, PROVE, RUIN, GeneralCpu, Jobs, states_of, told
 from .layout import Bools, Int32, Int64, Patterns, pack, unpack
 from .logic.general_records import GeneralTable, Genes, State
@@ -177,7 +177,7 @@ class GeneralCuda(OnDevice):
         there = self._attempt(gathered)
         if there is not None:
             return there
-        return DeviceIndividuals(self._fetched(individuals.bits)[places], individuals.genes, rows, self)
+        return DeviceIndividuals(to_host(individuals.bits)[places], individuals.genes, rows, self)
 
     def together(self, every: Sequence[DeviceIndividuals]) -> DeviceIndividuals:
         """Individuals one behind the other."""
@@ -196,7 +196,7 @@ class GeneralCuda(OnDevice):
         """Patterns and what proves them in host memory; nothing but zeros lies behind the last certificate."""
         if len(individuals.rows) < len(individuals.genes.certificates):  # only what is wanted goes to the host
             individuals = self._attempt(lambda device: self._copied(device, [individuals])) or individuals
-        proof, begin, cell, amount, count = (self._fetched(part)[individuals.rows] for part in individuals.genes)
+        proof, begin, cell, amount, count = (to_host(part)[individuals.rows] for part in individuals.genes)
         used = begin[np.arange(len(count)), count][:, None]
         begin[np.arange(begin.shape[1]) > count[:, None]] = 0
         for part in (cell, amount):
@@ -205,7 +205,7 @@ class GeneralCuda(OnDevice):
 
     def _packed(self, individuals: DeviceIndividuals) -> Patterns:
         """The patterns in host memory, packed."""
-        return Patterns(np.ascontiguousarray(self._fetched(individuals.bits)), self.columns)
+        return Patterns(np.ascontiguousarray(to_host(individuals.bits)), self.columns)
 
     def _here(self, flags: Bools, genes: Genes) -> DeviceIndividuals:
         """Individuals in host memory."""
@@ -292,7 +292,7 @@ class GeneralCuda(OnDevice):
             genes: list[Any] = [one[part] for one in made.genes]
             given = (self._states, made.bits[part, 0], Genes(*genes), jobs, work, done[part])
             device.launch("general", min(part.stop - at, self.workers), self._table(device), *given)
-        return self._fetched(done).astype(np.bool_)
+        return to_host(done).astype(np.bool_)
 
     def costs(self, individuals: DeviceIndividuals) -> Int64:
         """See `GeneralCpu.costs`."""

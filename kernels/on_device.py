@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .backend import warn
 from .crossing import Crossing, Words
 from .cuda_kernels import KERNELS
-from .cuda_machine import Machine
+from .cuda_machine import Machine, to_host
 from .layout import Int32, Int64, owned
 from .logic.exchange import Chosen
 from .logic.workers import Marks
@@ -123,11 +122,6 @@ class OnDevice:
         """A record with its arrays on the device."""
         return type(record)(*(device.xp.asarray(x) if isinstance(x, np.ndarray) else x for x in record))
 
-    def _fetched(self, array: Any) -> NDArray[Any]:
-        """An array in host memory."""
-        found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
-        return found
-
     def _launch(self, device: Machine, name: str, count: int, *arguments: Any) -> None:
         """One launch for `count` patterns (or words): blocks are workers, or their threads take one each."""
         threads = KERNELS[name][2]
@@ -150,7 +144,7 @@ class OnDevice:
             count = len(bits)
             costs, digests = self._empty(device, (count,), np.int64), self._empty(device, (count,), np.uint64)
             self._launch(device, "price", count, self._record, bits, costs, digests)
-            self._priced = (bits, self._fetched(costs), self._fetched(digests))
+            self._priced = (bits, to_host(costs), to_host(digests))
         return self._priced[1].copy(), self._priced[2].copy()
 
     def _exchange(self, device: Machine, bits: Any, pairs: Int32, ways: Int32, seeds: Words) -> tuple[Any, Int64]:
@@ -163,10 +157,10 @@ class OnDevice:
         self._launch(
             device, "exchange", len(pairs), bits, self.columns, self._joins, self._marks, chosen, children, gains
         )
-        return children, self._fetched(gains)
+        return children, to_host(gains)
 
     def _nearest(self, device: Machine, bits: Any, others: Any) -> Int64:
         """In how many cells each pattern differs from the nearest other one that is not the same."""
         found = self._empty(device, (len(bits),), np.int64)
         self._launch(device, "nearest", len(bits), bits, others, found)
-        return self._fetched(found)
+        return to_host(found)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .crossing import Crossing, Words
-from .cuda_machine import Machine, this_machine
+from .cuda_machine import Machine, this_machine, to_host
 from .layout import Bools, Int32, Int64, Patterns, pack, unpack, words_for
 from .logic.records import Children, Needs, TableRecord
 from .logic.supports import LONGEST_SUPPORT, SUPPORTS
@@ -126,7 +126,7 @@ class TwoWayCuda(OnDevice):
 
     def fetched(self, patterns: Patterns) -> Patterns:
         """Patterns in host memory."""
-        return Patterns(np.ascontiguousarray(self._fetched(patterns.bits)), patterns.columns)
+        return Patterns(np.ascontiguousarray(to_host(patterns.bits)), patterns.columns)
 
     def _bits(self, device: Machine, patterns: Patterns) -> Any:
         """The bits of patterns on the device."""
@@ -196,7 +196,7 @@ class TwoWayCuda(OnDevice):
             )  # fmt: skip
             begun = self._bits(device, start)
             self._launch(device, "decode", start.count, self._tables, self._room, begun, children, safe)
-            return self._held(rows), self._fetched(safe).astype(np.bool_)
+            return self._held(rows), to_host(safe).astype(np.bool_)
 
         there = self._attempt(decoded)
         if there is not None:
@@ -223,7 +223,7 @@ class TwoWayCuda(OnDevice):
         def judged(device: Machine) -> Bools:
             safe, bits = self._empty(device, (patterns.count,), np.uint8), self._bits(device, patterns)
             self._launch(device, "judge", patterns.count, self._tables, self._room, bits, safe)
-            return self._fetched(safe).astype(np.bool_)
+            return to_host(safe).astype(np.bool_)
 
         there = self._attempt(judged)
         return self.host.safe(self.fetched(patterns)) if there is None else there

@@ -171,7 +171,7 @@ def protect(
             click.echo(f"{name.replace('_', ' ')}: {figure}")
 
 
-@microdata.command()
+@microdata.command(short_help="Report how rare combinations of identifying fields are.")
 @click.argument("file", type=click.Path())
 @key_options
 @click.option("--weight", metavar="COLUMN", help="Column of sampling weights.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpuga.cli.options import notes_on_stderr, quiet_option, table_options
+from gpuga.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from gpuga.verify import PlainTable
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @table_options
 @click.argument("pattern", type=click.Path())
 @click.argument("proof", type=click.Path())

@@ -55,7 +55,7 @@ def with_operators(toolbox: base.Toolbox, operators: Mapping[str, Callable[..., 
     for name, operator in operators.items():
         if name not in names:
             known = ", ".join(sorted(names))
-            raise InputError(f"there is no operator {printable(name)!r}; choose of {known}", field="operators")
+            raise InputError(f"there is no operator {printable(name)!r}; choose from {known}", field="operators")
         toolbox.register(name, operator)
     return toolbox
 

@@ -22,7 +22,7 @@ class Objectives:
     def __init__(self, problem: TableProblem, names: Sequence[str], likeness: Likeness | None = None) -> None:
         unknown = [name for name in names if name not in OBJECTIVES]
         if unknown or not names:
-            raise InputError(f"choose of {', '.join(OBJECTIVES)}", field="objectives")
+            raise InputError(f"choose from {', '.join(OBJECTIVES)}", field="objectives")
         if "difference" in names and likeness is None:
             raise InputError("a difference needs an earlier pattern: give like", field="objectives")
         self.problem, self.names, self.likeness = problem, tuple(names), likeness

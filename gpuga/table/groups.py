@@ -28,13 +28,12 @@ def with_groups(table: Table, members: Sequence[Sequence[int]], levels: Levels) 
     whole = all(not (level % table.scale).any() for level in vars(levels).values())
     n, count = len(table), len(members)
     low = np.array([_sum(table.lb, group, -INFINITE) for group in members], np.int64)
-    flat = np.array([c for group in members for c in group], np.int64)
     value = np.array([int(table.value[list(group)].sum()) for group in members], np.int64)
     zero = np.zeros(count, np.int64)
     contributors = table.contributors
     return Table.build(
         np.concatenate([table.value, value]),
-        _lines(table.lines, members, flat, n),
+        _lines(table.lines, members, n),
         status=np.concatenate([table.status, np.full(count, Status.SENSITIVE, np.uint8)]),
         weight=np.concatenate([table.weight, zero]),
         lb=np.concatenate([table.lb, low]),
@@ -60,10 +59,10 @@ def _sum(bound: Ints, cells: Sequence[int], none: int) -> int:
     return none if any(abs(v) >= INFINITE for v in values) or abs(sum(values)) >= LARGEST // 2 else sum(values)
 
 
-def _lines(lines: Lines, members: Sequence[Sequence[int]], flat: Ints, n: int) -> Lines:
-    lengths = np.array([len(group) + 1 for group in members], np.int64)
-    ends = np.cumsum(lengths)
-    cell = np.insert(flat, ends - lengths - np.arange(len(members)) + lengths - 1, n + np.arange(len(members)))
+def _lines(lines: Lines, members: Sequence[Sequence[int]], n: int) -> Lines:
+    """The equations, and one for every group: its members less the group's own cell, the first of which is n."""
+    cell = np.array([c for x, group in enumerate(members) for c in (*group, n + x)], np.int64)
+    ends = np.cumsum([len(group) + 1 for group in members], dtype=np.int64)
     coef = np.ones(len(cell), np.int64)
     coef[ends - 1] = -1
     return Lines(

@@ -73,7 +73,7 @@ def test_the_same_seeds_give_the_same_run(table: Table) -> None:
 
 
 def test_unknown_objectives_and_tables_without_sensitive_cells_are_refused(table: Table) -> None:
-    with pytest.raises(InputError, match="choose of cost, cells, totals, difference"):
+    with pytest.raises(InputError, match="choose from cost, cells, totals, difference"):
         deap_toolbox(table, objectives=("beauty",))
     with pytest.raises(InputError, match="nothing has to be protected"):
         deap_toolbox(herrington(5, 5, 0.0, 1))
