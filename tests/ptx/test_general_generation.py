@@ -74,7 +74,6 @@ def test_a_generation_has_few_launches_and_needs_no_new_memory(problem: GeneralP
         assert counts["launches"] + counts["copies"] <= MOST_LAUNCHES, counts
         assert counts["bytes to host"] * FULL <= MOST_BYTES * size, counts
         assert counts["allocations"] == 0 or generation < 3, counts
-        print(generation, len(population), dict(counts), flush=True)
     assert len(population) > 0.9 * size
 
 
