@@ -388,6 +388,9 @@ def told(count: int, seeds: ArrayLike = 0, plan: ArrayLike = 0, snapshot: ArrayL
 
 
 def _copied(genes: Genes) -> Genes:
-    return Genes(
-        genes.proof.copy(), genes.begin.copy(), genes.cell.copy(), genes.amount.copy(), genes.certificates.copy()
-    )
+    """Certificates that may be written to; room that is not used is not touched, since there is much of it."""
+    cell, amount = np.zeros(genes.cell.shape, np.int32), np.zeros(genes.amount.shape, np.int64)
+    used = genes.begin[np.arange(len(cell)), genes.certificates]
+    for p, entries in enumerate(used.tolist()):
+        cell[p, :entries], amount[p, :entries] = genes.cell[p, :entries], genes.amount[p, :entries]
+    return Genes(genes.proof.copy(), genes.begin.copy(), cell, amount, genes.certificates.copy())

@@ -24,8 +24,9 @@ from .test_generation import FULL, MOST_BYTES, MOST_LAUNCHES, counted, state
 PLENTY = 2**30
 """Bytes that hold the scratch of a worker for each of 128 individuals; they are touched only where they are used.
 
-4,096 individuals are left to the slow tests: emitted PTX takes some 20 ms for a child of the table here. Launches do
-not depend on the size, bytes grow with it at most in proportion.
+Populations are smaller than 4,096: emitted PTX takes some 20 ms for a child of the table here, which does not have as
+many different patterns, and longer for those of tables that do. Launches do not depend on the size, bytes grow with it
+at most in proportion.
 """
 
 
@@ -60,7 +61,7 @@ def test_a_run_on_the_device_is_that_on_the_cpu_with_its_proof(problem: GeneralP
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize(("size", "free"), [(128, PLENTY), pytest.param(FULL, 2**35, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("size", "free"), [(128, PLENTY), pytest.param(512, 2**33, marks=pytest.mark.slow)])
 def test_a_generation_has_few_launches_and_needs_no_new_memory(problem: GeneralProblem, size: int, free: int) -> None:
     arrays = CountingArrays()
     kernels = GeneralDeviceKernels(problem, Clock(), counted(arrays, free))
