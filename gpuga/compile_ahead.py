@@ -5,15 +5,14 @@ Both keep what they compile on disk, where the other finds it: they work towards
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-import time
 from dataclasses import replace
 
 from gpuga.bounds.exact import lower_bound
 from gpuga.bounds.search import master_of
 from gpuga.circuits.path_cover import clean_up
+from gpuga.cluster.workers import end_with
 from gpuga.context import Clock, Context, Progress
 from gpuga.evolution.circuits import circuits
 from gpuga.parameters import CircuitsParameters
@@ -29,7 +28,7 @@ from gpuga.table.two_way import two_way_table
 
 def main(parent: int) -> None:
     """Compile for a run, until it ends."""
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     walk()
 
 
@@ -58,13 +57,6 @@ def whole_walk(progress: Progress) -> None:
         exposure(table, context=context)
         lower_bound(table, context)
         needs(table, found.suppressed, costliest(table, found.suppressed, 3), context)
-
-
-def _end_with(parent: int) -> None:
-    """End when the run that this process works for has ended, however it did."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(0)
 
 
 if __name__ == "__main__":

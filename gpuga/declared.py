@@ -146,6 +146,11 @@ class Parameters:
         return frozenset(name for name, value in self.values().items() if value != declared[name].default)
 
 
+def as_list(given: Any) -> list[Any]:
+    """What a file gives as a list, or alone where it is one."""
+    return given if isinstance(given, list) else [given]
+
+
 def _kind(hint: Any) -> type:
     """The type without None; tuples whatever they hold."""
     if get_origin(hint) is UnionType:

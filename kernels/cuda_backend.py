@@ -16,12 +16,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import cuda_kernels as kernels
 from .backend import Population, Union, warn
 from .cpu_backend import CpuBackend
-from .cuda_machine import this_machine
+from .cuda_machine import this_machine, to_host
 from .host import in_histograms
 from .layout import (
     AxisGrid,
@@ -82,15 +81,10 @@ class CudaBackend:
 
     # -------------------------------------------------------------------------------------------------- memory
 
-    def _to_host(self, array: Any) -> NDArray[Any]:
-        """A device array in host memory."""
-        fetched: NDArray[Any] = array if isinstance(array, np.ndarray) else array.get()
-        return fetched
-
     def _fetched(self, argument: Any) -> Any:
         """An argument of an operation as the CPU back end takes it."""
         if isinstance(argument, Patterns):
-            return Patterns(np.ascontiguousarray(self._to_host(argument.bits)), argument.columns)
+            return Patterns(np.ascontiguousarray(to_host(argument.bits)), argument.columns)
         return argument.get() if hasattr(argument, "get") else argument
 
     def _on_device(self, record: Any) -> SimpleNamespace:
@@ -151,7 +145,7 @@ class CudaBackend:
         return Patterns(self._uploaded(packed.bits), packed.columns)
 
     def _unpack(self, patterns: Patterns) -> Bools:
-        return unpack(Patterns(self._to_host(patterns.bits), patterns.columns))
+        return unpack(Patterns(to_host(patterns.bits), patterns.columns))
 
     @_or_on_cpu
     def union(self, pool: Pool, chromosomes: Int32, weights: Int64, base: Bools, columns: int | None = None) -> Union:
@@ -163,7 +157,7 @@ class CudaBackend:
             "union", count, circuits.start, circuits.cell, xp.asarray(owned(chromosomes, np.int32)),
             xp.asarray(owned(weights, np.int64).ravel()), xp.asarray(packed.bits[0]), packed.columns, bits, uses, costs,
         )  # fmt: skip
-        return Union(Patterns(bits, packed.columns), uses, self._to_host(costs))
+        return Union(Patterns(bits, packed.columns), uses, to_host(costs))
 
     # --------------------------------------------------------------------------------------------------- lines
 
@@ -198,7 +192,7 @@ class CudaBackend:
             )  # fmt: skip
             if int(changed[0]) == 0:
                 break
-        return self._to_host(fall), self._to_host(rise)
+        return to_host(fall), to_host(rise)
 
     # --------------------------------------------------------------------------------- cheapest ways to cover
 
@@ -225,7 +219,7 @@ class CudaBackend:
                 xp.asarray(owned(orders[first:last], np.int32)), found, xp.empty((slots, grid.cells), np.uint8),
                 *self._box_scratch("box_costs", blocks, grid),
             )  # fmt: skip
-            costs[first:last] = self._to_host(found)
+            costs[first:last] = to_host(found)
 
         self._in_batches(len(orders), grid.cells + _box_bytes(grid), on_device)
         return costs
@@ -265,7 +259,7 @@ class CudaBackend:
                     cells.field, cells.threshold, cells.image_start, cells.image_size, cells.image,
                     xp.asarray(table[first:last]), xp.asarray(rule[first:last]), histogram, found,
                 )  # fmt: skip
-                left[first:last] = self._to_host(found)
+                left[first:last] = to_host(found)
 
             self._in_batches(len(table), 8 * widest + 64, on_device)
             return left
@@ -286,7 +280,7 @@ class CudaBackend:
                 "primal_step", z.size, matrix.column_start, matrix.column_index, matrix.column_value,
                 matrix.column_step, *asked, y, z, ahead,
             )  # fmt: skip
-        return self._to_host(z)
+        return to_host(z)
 
 
 def _box_bytes(grid: AxisGrid) -> int:

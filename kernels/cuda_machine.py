@@ -37,10 +37,11 @@ class Machine:
             room[...] = values
         return room
 
-    def fetched(self, array: Any) -> NDArray[Any]:
-        """An array of the device in host memory."""
-        found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
-        return found
+
+def to_host(array: Any) -> NDArray[Any]:
+    """An array of a device in host memory; one that is there already as it is."""
+    found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
+    return found
 
 
 def this_machine(device: int | None = None) -> Machine:

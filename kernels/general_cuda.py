@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .backend import warn
-from .cuda_machine import Machine
+from .cuda_machine import Machine, to_host
 from .general import GeneralCpu, Jobs
 from .layout import Bools
 from .logic.general_records import Bytes, GeneralTable, Genes, State
@@ -56,10 +56,10 @@ class GeneralCuda(GeneralCpu):
         asked = Jobs(*(device.brought(part) for part in jobs))
         verdicts = device.xp.zeros((len(patterns),), np.uint8)
         device.launch("general", len(patterns), table, states, there, kept, asked, work, verdicts)
-        done[: len(patterns)] = device.fetched(verdicts) != 0
-        patterns[...] = device.fetched(there)
+        done[: len(patterns)] = to_host(verdicts) != 0
+        patterns[...] = to_host(there)
         for name in Genes._fields:
-            getattr(genes, name)[...] = device.fetched(getattr(kept, name))
+            getattr(genes, name)[...] = to_host(getattr(kept, name))
         return len(patterns)
 
     def _ground(self, device: Machine) -> Any:

@@ -272,16 +272,6 @@ class Pool:
         """From compressed circuits: start int64[K+1], cell int32[], amount int64[]."""
         return cls(owned(start, np.int64), owned(cell, np.int32), owned(amount, np.int64))
 
-    @classmethod
-    def from_lists(cls, circuits: Sequence[tuple[ArrayLike, ArrayLike]]) -> Pool:
-        """From (cells, amounts) pairs, in order."""
-        cells = [np.asarray(c, np.int32).ravel() for c, _ in circuits]
-        amounts = [np.asarray(a, np.int64).ravel() for _, a in circuits]
-        start = np.zeros(len(cells) + 1, np.int64)
-        np.cumsum([len(c) for c in cells], out=start[1:])
-        none = np.zeros(0, np.int64)
-        return cls.of(start, np.concatenate([*cells, none]), np.concatenate([*amounts, none]))
-
     def __len__(self) -> int:
         return len(self.start) - 1
 

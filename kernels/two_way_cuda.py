@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .backend import warn
 from .crossing import Crossing, Words
 from .cuda_kernels import KERNELS
-from .cuda_machine import Machine, this_machine
+from .cuda_machine import Machine, this_machine, to_host
 from .layout import Bools, Int32, Int64, Patterns, owned, pack, unpack, words_for
 from .logic.exchange import Chosen
 from .logic.records import Children, Needs, TableRecord
@@ -171,14 +171,9 @@ class TwoWayCuda:
             room[...] = held
         return room
 
-    def _fetched(self, array: Any) -> NDArray[Any]:
-        """An array in host memory."""
-        found: NDArray[Any] = np.asarray(array.get() if hasattr(array, "get") else array)
-        return found
-
     def fetched(self, patterns: Patterns) -> Patterns:
         """Patterns in host memory."""
-        return Patterns(np.ascontiguousarray(self._fetched(patterns.bits)), patterns.columns)
+        return Patterns(np.ascontiguousarray(to_host(patterns.bits)), patterns.columns)
 
     def _bits(self, device: Machine, patterns: Patterns) -> Any:
         """The bits of patterns on the device."""
@@ -280,7 +275,7 @@ class TwoWayCuda:
             )  # fmt: skip
             begun = self._bits(device, start)
             self._launch(device, "decode", start.count, self._tables, self._room, begun, children, safe)
-            return self._held(rows), self._fetched(safe).astype(np.bool_)
+            return self._held(rows), to_host(safe).astype(np.bool_)
 
         there = self._attempt(decoded)
         if there is not None:
@@ -307,7 +302,7 @@ class TwoWayCuda:
         def judged(device: Machine) -> Bools:
             safe, bits = self._empty(device, (patterns.count,), np.uint8), self._bits(device, patterns)
             self._launch(device, "judge", patterns.count, self._tables, self._room, bits, safe)
-            return self._fetched(safe).astype(np.bool_)
+            return to_host(safe).astype(np.bool_)
 
         there = self._attempt(judged)
         return self.host.safe(self.fetched(patterns)) if there is None else there
@@ -335,7 +330,7 @@ class TwoWayCuda:
             bits, count = self._bits(device, patterns), patterns.count
             costs, digests = self._empty(device, (count,), np.int64), self._empty(device, (count,), np.uint64)
             self._launch(device, "price", count, self._tables.table, bits, costs, digests)
-            self._priced = (patterns.bits, self._fetched(costs), self._fetched(digests))
+            self._priced = (patterns.bits, to_host(costs), to_host(digests))
         return self._priced[1].copy(), self._priced[2].copy()
 
     # --- operations of `Crossing` ------------------------------------------------------------------------
@@ -352,7 +347,7 @@ class TwoWayCuda:
             )  # fmt: skip
             columns = patterns.columns
             self._launch(device, "exchange", count, bits, columns, self._joins, self._marks, chosen, children, gains)
-            return self._held(children), self._fetched(gains)
+            return self._held(children), to_host(gains)
 
         there = self._attempt(exchanged)
         if there is not None:
@@ -372,7 +367,7 @@ class TwoWayCuda:
             found = self._empty(device, (patterns.count,), np.int64)
             bits, against = self._bits(device, patterns), self._bits(device, others)
             self._launch(device, "nearest", patterns.count, bits, against, found)
-            return self._fetched(found)
+            return to_host(found)
 
         there = self._attempt(compared)
         return self.crossing.nearest(self.fetched(patterns), self.fetched(others)) if there is None else there

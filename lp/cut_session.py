@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .highs import HighsColumns
 from .solver import Answer, Floats, MipAnswer, Rows, SolveStatus
 
 DUAL_SIMPLEX = 1
@@ -31,7 +32,7 @@ def cut_session(cost: Floats, devex: bool = False) -> CutSession:
     return CutSession(cost, devex)
 
 
-class CutSession:
+class CutSession(HighsColumns):
     """A minimisation over columns between 0 and 1 that grows by rows and columns; solves go on from the last basis."""
 
     def __init__(self, cost: Floats, devex: bool = False) -> None:
@@ -68,14 +69,6 @@ class CutSession:
         """Drop rows by number."""
         self._model.deleteRows(len(rows), rows.astype(np.int32))
         self.rows -= len(rows)
-
-    def set_cost(self, columns: NDArray[np.integer], cost: Floats) -> None:
-        """Change the objective of some columns."""
-        self._model.changeColsCost(len(columns), columns.astype(np.int32), cost.astype(np.float64))
-
-    def set_bounds(self, columns: NDArray[np.integer], lower: Floats, upper: Floats) -> None:
-        """Change the bounds of some columns."""
-        self._model.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
     def limit_objective(self, most: float) -> None:
         """Let solves end once the objective is proven to exceed `most`."""

@@ -19,7 +19,23 @@ PRIMAL_SIMPLEX = 4
 DUAL_SIMPLEX = 1
 
 
-class HighsSession:
+class HighsColumns:
+    """A HiGHS model whose columns change."""
+
+    _model: Any
+
+    def set_cost(self, columns: NDArray[np.integer], cost: Floats) -> None:
+        """Change the objective of some columns."""
+        self._model.changeColsCost(len(columns), columns.astype(np.int32), cost.astype(np.float64))
+
+    def set_bounds(self, columns: NDArray[np.integer], lower: Floats, upper: Floats) -> None:
+        """Change the bounds of some columns."""
+        self._model.changeColsBounds(
+            len(columns), columns.astype(np.int32), lower.astype(np.float64), upper.astype(np.float64)
+        )
+
+
+class HighsSession(HighsColumns):
     """One HiGHS model; see `Session`."""
 
     def __init__(
@@ -46,16 +62,6 @@ class HighsSession:
             self._model.setOptionValue(option, value)
         self._model.passModel(_highs_lp(highspy, model))
         self._solved_before = False
-
-    def set_cost(self, columns: NDArray[np.int32], cost: Floats) -> None:
-        """Change the objective of some columns."""
-        self._model.changeColsCost(len(columns), columns.astype(np.int32), cost.astype(np.float64))
-
-    def set_bounds(self, columns: NDArray[np.int32], lower: Floats, upper: Floats) -> None:
-        """Change the bounds of some columns."""
-        self._model.changeColsBounds(
-            len(columns), columns.astype(np.int32), lower.astype(np.float64), upper.astype(np.float64)
-        )
 
     def set_rows(self, lower: Floats, upper: Floats) -> None:
         """Change the bounds of all rows."""

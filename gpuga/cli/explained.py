@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import numpy as np
 from gpuga.cli.losses import loss_content, loss_lines
 from gpuga.cli.report import number
 from gpuga.errors import Infeasible, InputError, OutOfTime, printable
+from gpuga.report.data import counted_names
 from gpuga.report.reasons import Need, needs, tightest
 from gpuga.table.exact import shown
 from gpuga.table.table import Status
@@ -96,12 +96,8 @@ def _verdict(safe: bool) -> str:
 def _needed(one: dict[str, Any]) -> str:
     if one["beforehand"]:
         return "suppressed beforehand"
-    return f"needed by {_listed(one['needed_by'])}" if one["needed_by"] else "no sensitive cell needs it alone"
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    more = f"; and {len(names) - most} more" if len(names) > most else ""
-    return f"{len(names)}: {'; '.join(names[:most])}{more}"
+    by = one["needed_by"]
+    return f"needed by {counted_names(len(by), by)}" if by else "no sensitive cell needs it alone"
 
 
 def _end(value: float | None) -> str:

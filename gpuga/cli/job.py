@@ -16,6 +16,7 @@ import click
 from gpuga.cli.main import COMMANDS, run
 from gpuga.cluster.job_file import TableJob
 from gpuga.cluster.job_folder import CHECKPOINT, LOG, PATTERN, SUMMARY, Result, held, keep, make_private
+from gpuga.declared import as_list
 from gpuga.errors import GpugaError, InputError, printable
 from gpuga.methods import DEFAULT
 
@@ -25,7 +26,7 @@ _LOCK = threading.Lock()
 def words_of(job: TableJob, folder: Path, patterns: Mapping[str, Path]) -> list[list[str]]:
     """The commands of a job: protect, then what else is to be written; `patterns` are those of other jobs."""
     options = {
-        name: [str(patterns[one[1:]]) if str(one).startswith("@") else one for one in _listed(value)]
+        name: [str(patterns[one[1:]]) if str(one).startswith("@") else one for one in as_list(value)]
         for name, value in job.options.items()
     }
     pattern = str(job.outputs.get("pattern", folder / PATTERN))
@@ -44,10 +45,6 @@ def words_of(job: TableJob, folder: Path, patterns: Mapping[str, Path]) -> list[
     for one in commands:
         _check(one, job)
     return commands
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def _command(name: str) -> click.Command:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpuga.declared import as_list
 from gpuga.errors import InputError, printable
 
 OUTPUTS = ("pattern", "proof", "public", "report")
@@ -136,7 +137,7 @@ class _Reader:
         needs: dict[str, None] = {}
         for option in FILES:
             if option in options:
-                options[option] = [self._file(name, option, one, needs) for one in _listed(options[option])]
+                options[option] = [self._file(name, option, one, needs) for one in as_list(options[option])]
         self._known(outputs, OUTPUTS, f"outputs of {name}")
         return TableJob(name, table, options, {k: self._output(name, k, v) for k, v in outputs.items()}, tuple(needs))
 
@@ -190,10 +191,6 @@ class _Reader:
         for job in jobs:
             put(job)
         return tuple(ordered.values())
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def share_of(jobs: tuple[TableJob, ...], number: int, count: int) -> tuple[TableJob, ...]:

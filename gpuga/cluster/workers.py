@@ -146,11 +146,11 @@ def serve(parent: int, threads: int) -> None:
     from numba import config, set_num_threads
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     set_num_threads(min(threads, config.NUMBA_NUM_THREADS))
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End when the parent has ended, however it did: nobody else waits for what is done here."""
     while os.getppid() == parent:
         time.sleep(0.5)

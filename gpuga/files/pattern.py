@@ -14,7 +14,7 @@ import numpy as np
 
 from gpuga.errors import InputError, printable
 from gpuga.files.argus import result_columns
-from gpuga.files.atomic import Content, write_whole
+from gpuga.files.atomic import Content
 from gpuga.files.csv import CsvColumns, line_of_row, parse_columns, rows_text
 from gpuga.files.jj import jj_indices
 from gpuga.files.parquet import arrow_bytes, read_arrow
@@ -49,11 +49,6 @@ def check_kind(source: Source, path: str | Path) -> None:
         check_workbooks()
     if suffix not in ("", ".parquet", SHEET, *CSV_SUFFIXES):
         raise InputError(f"patterns are written as .csv, .xlsx or .parquet, not as {printable(suffix)}", path=path)
-
-
-def write_pattern(source: Source, suppressed: Mask, path: str | Path) -> None:
-    """The pattern of a table that came from a file, whole or not at all."""
-    write_whole(path, pattern_content(source, suppressed, path))
 
 
 def pattern_content(source: Source, suppressed: Mask, path: str | Path) -> Content:

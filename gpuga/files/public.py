@@ -37,15 +37,7 @@ OBS_STATUS = ("A", "Q")
 """Normal value; missing value, suppressed (SDMX, CL_OBS_STATUS)."""
 
 FREE, SECONDARY = "F", "D"
-PRIMARY_CODES = {
-    "C": "confidential, for a reason that is not told",
-    "A": "too few contributors",
-    "O": "dominated by one contributor",
-    "T": "dominated by two contributors",
-    "G": "dominated by one or two contributors",
-    "M": "dominated in another way",
-}
-"""What may stand for a primary suppression (SDMX, CL_CONF_STATUS)."""
+"""Free, and suppressed because of other cells (SDMX, CL_CONF_STATUS)."""
 
 Interval = tuple[Fraction | None, Fraction | None]
 """What a reader can narrow a suppressed cell down to, in the table's units; None: no limit."""

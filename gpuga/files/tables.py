@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpuga.declared import as_list
 from gpuga.errors import InputError, printable
 from gpuga.files.hrc import files_of, read_hierarchy
 from gpuga.files.read import Source, WrittenOptions, read_source
@@ -98,12 +99,8 @@ def files_named(path: str | Path) -> list[str]:
         if isinstance(one, dict):
             trees = one.get("hierarchies")
             given = trees.values() if isinstance(trees, dict) else ()
-            found += [one.get("file"), *(file for files in given for file in _listed(files))]
+            found += [one.get("file"), *(file for files in given for file in as_list(files))]
     return [str(Path(path).parent / file) for file in found if isinstance(file, str)]
-
-
-def _listed(given: object) -> list[object]:
-    return given if isinstance(given, list) else [given]
 
 
 def _read_one(

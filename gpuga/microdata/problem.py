@@ -115,8 +115,3 @@ def local_suppression(problem: Problem, codes: Codes, sizes: Ints, *, exact: boo
     covers, proven = cheapest_covers(start, masks, costs, exact=exact)
     total = int((cover_costs(covers, costs) * grouped.size).sum())
     return Suppressions(grouped, covers, bool(proven.all()), total)
-
-
-def true_cost(problem: Problem, recoding: Sequence[int], *, exact: bool = True) -> int:
-    """The cost of a recoding with its cheapest local suppressions."""
-    return problem.recoding_cost(recoding) + local_suppression(problem, *problem.recoded(recoding), exact=exact).cost

@@ -116,7 +116,7 @@ def reason_texts(judged: Judged) -> dict[int, str]:
     """Why each suppression is there, in words: by its rule, as it was judged, else as the proof of safety uses it."""
     verdict = judged.verdict
     helped = {} if verdict.proof is None else helped_by(judged.table, verdict.proof)
-    found = {cell: f"helps to protect {_listed(judged, cells.tolist())}" for cell, cells in helped.items()}
+    found = {cell: f"helps to protect {_by_codes(judged, cells.tolist())}" for cell, cells in helped.items()}
     for cell, need in judged.needs.items():
         if need.undecided:
             continue
@@ -124,15 +124,18 @@ def reason_texts(judged: Judged) -> dict[int, str]:
         if need.beforehand:
             found[cell] = "suppressed beforehand"
         else:
-            found[cell] = f"needed by {_listed(judged, others)}" if others else "no sensitive cell needs it alone"
+            found[cell] = f"needed by {_by_codes(judged, others)}" if others else "no sensitive cell needs it alone"
     return found | {cell: f"sensitive by {rule}" for cell, rule in judged.rules.items()}
 
 
-def _listed(judged: Judged, cells: Sequence[int]) -> str:
-    """How many cells, and the first of them by their codes."""
-    names = [" × ".join(judged.names.codes(c)) for c in cells[:MOST_REASONS]]
-    more = f"; and {len(cells) - MOST_REASONS} more" if len(cells) > MOST_REASONS else ""
-    return f"{len(cells)}: {'; '.join(names)}{more}"
+def _by_codes(judged: Judged, cells: Sequence[int]) -> str:
+    return counted_names(len(cells), [" × ".join(judged.names.codes(c)) for c in cells[:MOST_REASONS]])
+
+
+def counted_names(count: int, names: Sequence[str]) -> str:
+    """How many there are, and the first of them by name."""
+    more = f"; and {count - MOST_REASONS} more" if count > MOST_REASONS else ""
+    return f"{count}: {'; '.join(names[:MOST_REASONS])}{more}"
 
 
 def number(value: Fraction | None) -> float | None:

@@ -161,21 +161,6 @@ class Grid:
         """Codes per dimension, totals included."""
         return tuple(len(d.codes) for d in self.dimensions)
 
-    @cached_property
-    def flat(self) -> Ints:
-        """Each cell's row-major position in the full grid (int64[n])."""
-        position = np.zeros(len(self.coordinate), np.int64)
-        for d, size in enumerate(self.shape):
-            position = position * size + self.coordinate[:, d]
-        return position
-
-    @cached_property
-    def cell_at(self) -> NDArray[np.int32]:
-        """The cell at each row-major grid position, -1 where the table has none (int32[prod(shape)])."""
-        at = np.full(int(np.prod(self.shape)), -1, np.int32)
-        at[self.flat] = np.arange(len(self.flat), dtype=np.int32)
-        return at
-
 
 class TableOptions(TypedDict, total=False):
     """What a table may be given besides values and equations; the fields of `Table` of the same names."""

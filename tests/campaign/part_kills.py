@@ -152,8 +152,8 @@ def _run(which: int, home: Path) -> None:
 
     import gpuga
     import gpuga.evolution.run as method
-    from gpuga.files.pattern import write_pattern
     from gpuga.files.read import read_source
+    from tests.support.patterns import write_pattern
 
     numba.set_num_threads(1 + os.getpid() % min(2, numba.config.NUMBA_NUM_THREADS))
     warnings.simplefilter("ignore")

@@ -16,11 +16,12 @@ from gpuga.files.csv import parse_columns
 from gpuga.files.hrc import read_hierarchy
 from gpuga.files.jj import parse_jj
 from gpuga.files.parquet import _figures, read_arrow, texts_bytes
-from gpuga.files.pattern import check_kind, read_pattern, suppression_words, write_pattern
+from gpuga.files.pattern import check_kind, read_pattern, suppression_words
 from gpuga.files.read import read_source, write_table
 from gpuga.table import Levels
 from gpuga.table.builders import frame_columns, table_from_array
 from gpuga.table.groups import with_groups
+from tests.support.patterns import write_pattern
 
 JJ = "0\n3\n7 5 5 u 0 100 1 1 0\n3 7 7 s 0 100 0 0 0\n9 12 12 s 0 100 0 0 0\n1\n0 3 : 9 (-1) 7 (1) 3 (1)\n"
 

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from gpuga.errors import InputError
 from gpuga.files.atomic import write_whole
 from gpuga.files.hrc import read_hierarchy, write_hierarchy
-from gpuga.files.pattern import read_pattern, write_pattern
+from gpuga.files.pattern import read_pattern
 from gpuga.files.read import read_source, read_table, write_table
 from gpuga.table import Status, Table
 from gpuga.table.generate import class2, herrington, smith3d
+from tests.support.patterns import write_pattern
 
 CSPLIB = Path(__file__).parents[2].parent / "shared" / "data" / "csplib"
 TURNOVER = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,10 +146,17 @@ def random_grid(rng: np.random.Generator, largest: int = 6) -> GridCase:
     return GridCase(axes, grid, up, down, requirements, patterns, weights, pairs_of(3, len(requirements)))
 
 
+def pool_of(circuits: Sequence[tuple[Int32, Int64]]) -> Pool:
+    """Circuits given as pairs of cells and amounts."""
+    start = np.cumsum([0, *(len(cells) for cells, _ in circuits)])
+    cells, amounts = ([part for pair in circuits for part in pair[which].tolist()] for which in (0, 1))
+    return Pool.of(start, cells, amounts)
+
+
 def random_pool(rng: np.random.Generator, cells: int, count: int) -> Pool:
     """Circuits of up to six different cells, some of them empty."""
     chosen = [rng.choice(cells, rng.integers(0, min(cells, 6) + 1), replace=False) for _ in range(count)]
-    return Pool.from_lists([(cell, rng.integers(-5, 6, len(cell))) for cell in chosen])
+    return pool_of([(cell, rng.integers(-5, 6, len(cell))) for cell in chosen])
 
 
 def random_lines(rng: np.random.Generator, cells: int, count: int) -> EquationLines:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from numba import config, get_num_threads, set_num_threads
 
-from gpuga.kernels import Backend, Pool, get_backend
+from gpuga.kernels import Backend, get_backend
 from gpuga.kernels.probe import cuda_problem, simulated
 
 from .cases import CASES
-from .instances import random_plane
+from .instances import pool_of, random_plane
 
 # The oracle tries all boxes, which takes its time.
 POPULATIONS = dict.fromkeys(CASES, 240) | {"box_costs": 60}
@@ -74,7 +74,7 @@ def test_empty_populations_and_tables_without_sensitive_cells_are_served(name: s
     for patterns, requirements in ((0, 2), (2, 0), (0, 0)):
         case = random_plane(np.random.default_rng(3), (3, 4), count=patterns)
         chromosomes = np.full((patterns, requirements), -1, np.int32)
-        made = backend.union(Pool.from_lists([]), chromosomes, case.weights, case.primary)
+        made = backend.union(pool_of([]), chromosomes, case.weights, case.primary)
         assert made.costs.shape == (patterns,)
         assert backend.unpick(case.patterns, case.lines, case.up, case.down)[0].shape == (patterns, 12)
 

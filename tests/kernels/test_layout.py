@@ -77,7 +77,7 @@ def test_transposed_lines_say_the_same_as_lines() -> None:
 
 
 def test_a_pool_gives_its_circuits_back() -> None:
-    pool = Pool.from_lists([([3, 1], [2, -2]), ([], []), ([5], [7])])
+    pool = Pool.of([0, 2, 2, 3], [3, 1, 5], [2, -2, 7])
     assert len(pool) == 3
     assert [part.tolist() for part in pool.circuit(0)] == [[3, 1], [2, -2]]
     assert [part.tolist() for part in pool.circuit(1)] == [[], []]

@@ -1,12 +1,14 @@
-"""Random small microdata protection problems."""
+"""Random small microdata protection problems, and what a recoding costs."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from gpuga.microdata.costs import entropy_costs, linear_costs
 from gpuga.microdata.keys import make_keys
-from gpuga.microdata.problem import Problem
+from gpuga.microdata.problem import Problem, local_suppression
 from gpuga.microdata.recoding import field_rules
 
 
@@ -24,3 +26,8 @@ def random_problem(seed: int) -> Problem:
     weights = [float(rng.integers(1, 4)) for _ in range(fields)]
     recode = {f: [float(rng.integers(1, 20)), float(rng.integers(20, 60))] for f in range(fields)}
     return Problem(codes, keys, rules, linear_costs(codes, rules, weights, recode))
+
+
+def true_cost(problem: Problem, recoding: Sequence[int]) -> int:
+    """The cost of a recoding with its cheapest local suppressions."""
+    return problem.recoding_cost(recoding) + local_suppression(problem, *problem.recoded(recoding)).cost

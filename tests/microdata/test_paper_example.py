@@ -11,11 +11,12 @@ from gpuga.kernels import get_backend
 from gpuga.microdata.costs import Costs
 from gpuga.microdata.cover import cheapest_covers, highs_cover
 from gpuga.microdata.keys import make_keys
-from gpuga.microdata.problem import Problem, local_suppression, true_cost
+from gpuga.microdata.problem import Problem, local_suppression
 from gpuga.microdata.recoding import field_rules
 from gpuga.microdata.relaxed import FINENESS, Relaxed, frequency_tables, priced
 from gpuga.microdata.search import SEARCHES, RecodingEvaluator
 from gpuga.microdata.unsafe import key_bits, minucs, set_masks, unsafe_words
+from tests.microdata.random_problems import true_cost
 
 RECORDS = [(10, 100), (11, 101), (19, 100), (19, 100), (10, 109), (10, 109)]
 FIRST, SECOND, BOTH = 0, 1, 2  # the keys: field 1, field 2, field 1 x field 2

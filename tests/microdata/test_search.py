@@ -10,10 +10,9 @@ import pytest
 
 from gpuga.context import Clock
 from gpuga.kernels import get_backend
-from gpuga.microdata.problem import true_cost
 from gpuga.microdata.relaxed import FINENESS, Relaxed, frequency_tables, priced
 from gpuga.microdata.search import SEARCHES, RecodingEvaluator, neighbours
-from tests.microdata.random_problems import random_problem
+from tests.microdata.random_problems import random_problem, true_cost
 
 
 def optimum(problem) -> int:

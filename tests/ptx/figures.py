@@ -6,6 +6,7 @@ counted while the emitted PTX of a generation is executed on the CPU.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter, defaultdict
 from functools import cache, partial
@@ -28,7 +29,8 @@ from gpuga.kernels.general_cuda import GeneralCuda
 from gpuga.kernels.random import Stream
 
 from .executor import Module
-from .toolchain import CAPABILITIES, assemble, kernel_ptx, occupancy, sources_digest
+from .toolchain import CAPABILITIES, assemble, kernel_ptx, occupancy
+from .translate import translate
 
 BENCH = Path(__file__).parents[2] / "bench"
 OCCUPANCY, WORK = BENCH / "occupancy.csv", BENCH / "kernel_work.json"
@@ -113,11 +115,19 @@ def general_work() -> dict[str, dict[str, int]]:
     return {name: {what: n // CHILDREN for what, n in counts.items()} for name, counts in counted.work.items()}
 
 
+def emitted() -> str:
+    """A digest of what is executed: other sources may well be compiled to the same."""
+    found = hashlib.sha256()
+    for name in cuda_kernels.KERNELS:
+        found.update(translate(kernel_ptx(cuda_kernels, name, ARCHITECTURE))[1].encode())
+    return found.hexdigest()[:24]
+
+
 def work() -> dict[str, Any]:
     """What WORK holds."""
     static = {name: _module(name).instructions for name in cuda_kernels.KERNELS}
     return {
-        "sources": sources_digest(cuda_kernels),
+        "emitted": emitted(),
         "compilers": compilers(),
         "tables": {TABLE.name: PATTERNS, SOLID.name: CHILDREN},
         "instructions": static,

@@ -9,6 +9,7 @@ from tests.kernels.cases import CASES
 from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
 
 from .backend import SCHEDULES, ptx_backend, ptx_machine
+from .toolchain import CAPABILITIES, quick
 
 # The compiler has two generations of code generators: one up to sm_90, one from sm_100 on; both are executed here.
 ARCHITECTURES = ["sm_80", "sm_120"]
@@ -23,8 +24,14 @@ def test_emitted_ptx_agrees_with_the_oracle(arch: str, name: str) -> None:
             CASES[name](backend, np.random.default_rng([seed, number, 4]))
 
 
-@pytest.mark.parametrize("name", DEVICE_CASES)
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+OF_LONG_KERNELS = {"decode": "decode", "tight_decode": "decode", "clean": "clean"}
+"""The cases that launch kernels of which a test run compiles one architecture only."""
+
+DEFAULT = [(arch, name) for name in DEVICE_CASES for arch in quick(OF_LONG_KERNELS.get(name, name))]
+OTHERS = [(arch, name) for name in DEVICE_CASES for arch in CAPABILITIES if (arch, name) not in DEFAULT]
+
+
+@pytest.mark.parametrize(("arch", "name"), DEFAULT)
 def test_a_generation_of_emitted_ptx_is_that_of_the_cpu(arch: str, name: str) -> None:
     for number, (order, preempt) in enumerate(SCHEDULES):
         for requirements in REQUIREMENTS[number % 2 :: 2]:
@@ -40,8 +47,7 @@ def test_emitted_ptx_of_the_other_architectures_agrees_as_well(arch: str, name: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", DEVICE_CASES)
-@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+@pytest.mark.parametrize(("arch", "name"), OTHERS)
 def test_a_generation_of_the_other_architectures_is_that_of_the_cpu_as_well(arch: str, name: str) -> None:
     for number, (order, preempt) in enumerate(SCHEDULES):
         requirements = REQUIREMENTS[number]

@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +26,7 @@ from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
 from tests.kernels.general_cases import TABLES, check_general
 
 from .backend import SCHEDULES, executable
+from .toolchain import LONG_TO_COMPILE
 from .translate import PtxError
 
 PACKAGE = Path(cuda_kernels.__file__).parent
@@ -184,18 +186,17 @@ def mutant(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ModuleTyp
 
 def notices(bug: Bug, kernels: ModuleType, seeds: int = SEEDS) -> bool:
     """Does some schedule of threads on some population show the bug?"""
-    for number, (order, preempt) in enumerate(SCHEDULES):
+    for seed, (number, (order, preempt)) in product(range(seeds), enumerate(SCHEDULES)):
 
         def launch(name: str, blocks: int, *arguments: Any, order: str = order, preempt: int = preempt) -> None:
             if blocks > 0:
                 module = executable(kernels if name == bug.kernel else cuda_kernels, name, "sm_80")
                 module.launch(blocks, cuda_kernels.KERNELS[name][2], list(arguments), order, 1, preempt, ENDLESS)
 
-        for seed in range(seeds):
-            try:
-                passes(bug.case, launch, seed, number)
-            except (AssertionError, PtxError):
-                return True
+        try:
+            passes(bug.case, launch, seed, number)
+        except (AssertionError, PtxError):
+            return True
     return False
 
 
@@ -212,11 +213,8 @@ def passes(case: str, launch: Callable[..., None], seed: int, number: int) -> No
         CASES[case](backend, np.random.default_rng([seed, number, 6]))
 
 
-ENDLESS = 20_000_000
+ENDLESS = 2_000_000
 """Accesses of one thread to global memory: a bug may let it go on for ever, which is noticed as well."""
-
-LONG_TO_COMPILE = frozenset({"clean", "decode", "general"})
-"""Kernels of which a planted bug takes longer than a test run should last."""
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,15 @@ CAPABILITIES = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_100": (10, 0), "sm_120": (
 def quick(name: str) -> tuple[str, ...]:
     """The architectures for which `make test` compiles a kernel; slow tests compile it for all of them.
 
-    The compiler has two generations of code generators, one up to sm_90, one from sm_100 on: one of each. The kernel of
-    general tables takes a minute for each.
+    The compiler has two generations of code generators, one up to sm_90, one from sm_100 on: one of each, but for the
+    kernels that take longest.
     """
-    return ("sm_80",) if name == "general" else ("sm_80", "sm_120")
+    return ("sm_80",) if name in LONG_TO_COMPILE else ("sm_80", "sm_120")
+
+
+LONG_TO_COMPILE = frozenset({"clean", "decode", "general"})
+"""Kernels that take 10 to 50 seconds for each architecture: too long for a second one of the same logic in every run,
+and for bugs planted in them."""
 
 
 # Per multiprocessor: most warps, most blocks, shared memory in KiB (compute capabilities, CUDA C programming guide).

@@ -357,9 +357,12 @@ def translate(ptx: str, counted: bool = False) -> tuple[Kernel, str]:
     """The parsed kernel and the C source that executes it, and counts instructions and bytes where that is asked."""
     kernel = parse(ptx)
     translator, code = Translator(kernel), []
+    above, at = kernel.first_line, 0
     for match in re.finditer(r"([^;{}:]*?(?:\{[^{};]*\}[^;{}]*?)*);|([\w$]+):", kernel.body):
         statement = (match[1] or "").strip()
-        line = kernel.first_line + kernel.body[: match.start()].count("\n") + match.group().lstrip("\n").count("\n")
+        above += kernel.body.count("\n", at, match.start())
+        at = match.start()
+        line = above + match.group().lstrip("\n").count("\n")
         register = re.fullmatch(r"\.reg\s+\.(\w+)\s+(.*)", statement, re.S)
         if match[2]:
             code.append(label(match[2]) + ":;")

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.files.pattern import write_pattern
 from gpuga.files.read import Source, read_source
 from gpuga.proof_file import Attacked, proof_content
 from gpuga.safety.attacker import Attacker
 from gpuga.safety.evidence import SafetyProof
 from gpuga.table.table import Mask, Table
 from gpuga.table.witnesses import Witnesses
+from tests.support.patterns import write_pattern
 
 
 def asked(table: Table, suppressed: Mask, cells: NDArray[np.integer]) -> SafetyProof:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuga.errors import InputError
-from gpuga.files.pattern import read_pattern, write_pattern
+from gpuga.files.pattern import read_pattern
 from gpuga.files.read import read_source
 from gpuga.protect import protect
 from gpuga.safety.audit import audit
@@ -16,6 +16,7 @@ from gpuga.table import INFINITE, Levels, Status, Table
 from gpuga.table.builders import table_from_array
 from gpuga.table.groups import with_groups
 from tests.support.exact_attacker import intervals
+from tests.support.patterns import write_pattern
 
 ROWS = """r,c,value,status,lower,upper,members
 a,x,10,u,2,2,
