@@ -54,7 +54,7 @@ class Dying:
             raise BrokenExecutor
 
 
-@pytest.mark.parametrize("kind", ["plane", "solid"])
+@pytest.mark.parametrize("kind", ["plane", pytest.param("solid", marks=pytest.mark.slow)])
 def test_islands_of_dead_workers_go_on_elsewhere_with_the_same_result(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
