@@ -34,8 +34,9 @@ from gpuga.table.wishes import Wish, wished, with_kept
 from gpuga.table.witnesses import Witnesses
 from gpuga.unmet_wishes import naming_wishes
 
-BOUND_SECONDS = 10.0
-"""Without a time limit, how long the lower bound of a finished pattern may be worked on."""
+BOUND_SECONDS, BOUND_SHARE = 10.0, 0.2
+"""Without a time limit, how long the lower bound of a finished pattern may be worked on: so long, or this share of the
+time that the pattern took."""
 
 LEAST_BOUND_SECONDS = 0.5
 """With less time than this left, no lower bound is begun."""
@@ -294,7 +295,8 @@ def _bound(table: Table, context: Context) -> Bound | None:
     """A lower bound in the time that is left, for tables that have a method for it."""
     from gpuga.bounds.exact import lower_bound
 
-    left = BOUND_SECONDS if context.clock.seconds is None else context.clock.left()
+    unlimited = max(BOUND_SECONDS, BOUND_SHARE * context.clock.spent())
+    left = unlimited if context.clock.seconds is None else context.clock.left()
     if left < LEAST_BOUND_SECONDS or context.clock.interrupted:
         return None
     return lower_bound(table, replace(context, clock=Clock(left)), whole="no", level_zero="ignore")

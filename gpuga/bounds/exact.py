@@ -8,9 +8,17 @@ import numpy as np
 
 from gpuga import compiling
 from gpuga.bounds.cut import Separator
-from gpuga.bounds.incumbent import BY_CUTS, BY_LINES
+from gpuga.bounds.incumbent import BY_CUTS, BY_LINES, BY_PARTS
 from gpuga.bounds.master import Master
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, BranchAndCut, master_of, master_over, repair_of
+from gpuga.bounds.parts import PartsBound
+from gpuga.bounds.search import (
+    MOST_CELLS_AT_ONCE,
+    MOST_CELLS_TO_PROVE,
+    BranchAndCut,
+    master_of,
+    master_over,
+    repair_of,
+)
 from gpuga.bounds.separators.attacker import AttackerSeparator
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
@@ -84,9 +92,14 @@ def bound(problem: TableProblem, context: Context, separator: SeparatorOf | None
 
 
 def _general_bound(problem: GeneralProblem, context: Context, separator: SeparatorOf | None) -> Bound:
-    """The better one of what single lines prove and, of tables that are not too large, what attackers' programs do."""
+    """What single lines prove or, if better, attackers' programs of small tables; of very large ones what parts do."""
     clock, roots = context.clock, []
     programs = problem.weight.size <= MOST_CELLS_TO_PROVE or separator is not None
+    if not programs and problem.weight.size > MOST_CELLS_AT_ONCE:
+        parts = PartsBound(problem.table)
+        for _ in parts.rounds(clock):
+            context.progress.advance(bound=parts.bound)
+        return Bound(problem.base_cost + parts.bound, BY_PARTS, clock.spent())
     if not programs or clock.seconds is not None:
         # the attackers' programs may leave no time to price their columns, without which they prove nothing
         part = clock.part(SHARE_OF_LINES) if programs else clock

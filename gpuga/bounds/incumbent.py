@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpuga.context import Clock
 
 BY_CUTS, BY_TREE, BY_LINES = "cutting planes", "branch and cut", "cutting planes of single lines"
+BY_PARTS = "cutting planes part by part"
 WHOLE = 1e-6
 
 

@@ -36,6 +36,9 @@ from gpuga.table.witnesses import Witnesses
 MOST_CELLS_TO_PROVE = 3_000
 """Larger general tables are bounded line by line: programs of their attackers would take too long."""
 
+MOST_CELLS_AT_ONCE = 60_000
+"""Still larger ones are bounded part by part: one program over all lines would not end in time."""
+
 NODES_AT_ONCE = 20
 DIVES = 20
 IDLE_DIVES = 3

@@ -18,7 +18,8 @@ def bound(workers: int | None, cluster: str | None, **asked: Any) -> None:
     """Compute a proven lower bound on the cost of any safe pattern of TABLE.
 
     The bound holds in exact arithmetic, whatever the time limit. General tables of more than 3,000 cells are bounded
-    line by line, unless --workers or --cluster names who solves the attacker's programs.
+    line by line, those of more than 60,000 part by part, unless --workers or --cluster names who solves the attacker's
+    programs.
     """
     import gpuga
     from gpuga.cli.progress import ending_on_interrupt, progress_on_terminal, ready_to_compile

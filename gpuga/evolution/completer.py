@@ -1,8 +1,8 @@
 """Beside evolution where a prover would take too long: a bound, prices and patterns of large general tables.
 
-Cuts of single lines bound the cost, and the point of their relaxation prices the cells for evolution. Linear programs
-then complete patterns. Tables without axes have no boxes, so that their circuits come from here alone: there patterns
-come first. Elsewhere they join those of the back end.
+Cuts of single lines, of very large tables part by part, bound the cost, and the point of their relaxation prices the
+cells for evolution. Linear programs then complete patterns. Tables without axes have no boxes, so that their circuits
+come from here alone: there patterns come first. Elsewhere they join those of the back end.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuga.bounds.incumbent import BY_LINES
+from gpuga.bounds.incumbent import BY_LINES, BY_PARTS
 from gpuga.bounds.master import Master
-from gpuga.bounds.search import SHARE_OF_CUTS, master_of
+from gpuga.bounds.parts import PartsBound
+from gpuga.bounds.search import MOST_CELLS_AT_ONCE, SHARE_OF_CUTS, master_of
 from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
@@ -36,6 +37,7 @@ class Completions:
 
     lower = 0
     master: Master | None = None
+    parts: PartsBound | None = None
 
     def __init__(self, problem: GeneralProblem, context: Context) -> None:
         self.problem, self.context = problem, context
@@ -52,7 +54,13 @@ class Completions:
         return True
 
     def bounded(self, clock: Clock) -> Iterator[None]:
-        """Raise the bound by rounds of cuts."""
+        """Raise the bound by rounds of cuts, of very large tables part by part."""
+        if self.problem.weight.size > MOST_CELLS_AT_ONCE:
+            self.parts = PartsBound(self.problem.table)
+            for _ in self.parts.rounds(clock, most=self.cost):
+                self._raise_lower(self.parts.bound)
+                yield
+            return
         self.master = master_of(replace(self.problem, clock=clock), quick=True)
         for _ in self.master.rounds_of_cuts(clock, most=self.cost):
             self._raise_lower(self.master.bound)
@@ -98,6 +106,8 @@ class Completions:
 
     def proven_bound(self) -> Bound:
         """What the cuts prove in exact arithmetic."""
+        if self.parts is not None:
+            return Bound(self.problem.base_cost + self.lower, BY_PARTS, self.context.clock.spent())
         if self.master is None:
             return Bound(self.problem.base_cost, "what is suppressed beforehand")
         self.master.certify()
@@ -131,8 +141,10 @@ class Completer(Beside):
             yield
 
     def _news(self, steps: int) -> News:
-        master = self.made.master
-        point = np.zeros(len(self.made.best)) if master is None else master.point()
+        master, parts = self.made.master, self.made.parts
+        point = np.zeros(len(self.made.best)) if parts is None else parts.point.copy()
+        if master is not None:
+            point = master.point()
         news = News(steps, self.made, point, self.problem.candidate)
         news.circuits = self.made.circuits
         return news

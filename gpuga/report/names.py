@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuga.errors import printable
 from gpuga.files.jj import jj_indices
 from gpuga.files.read import Source
-from gpuga.table.table import Table
-
-MOST_MEMBERS = 3
-"""So many cells of a group are named."""
+from gpuga.table.table import NAMED_MEMBERS, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +44,7 @@ class Names:
 
     def _sum(self, group: int) -> str:
         """A group by the cells that it is the sum of, the first of them."""
-        lines = self.table.lines
-        (line,) = np.unique(lines.line_of_entry[lines.cell == group])
-        members = [c for c in lines.cell[lines.start[line] : lines.start[line + 1]].tolist() if c != group]
-        names = " + ".join(" × ".join(self.codes(c)) for c in members[:MOST_MEMBERS])
-        more = f" + {len(members) - MOST_MEMBERS} more" if len(members) > MOST_MEMBERS else ""
+        members = self.table.members(group)
+        names = " + ".join(" × ".join(self.codes(c)) for c in members[:NAMED_MEMBERS])
+        more = f" + {len(members) - NAMED_MEMBERS} more" if len(members) > NAMED_MEMBERS else ""
         return f"sum of {names}{more}"

@@ -25,6 +25,9 @@ LARGEST = 2**60
 
 TOO_LARGE = "is too large a bound for exact arithmetic: round the figures, or write inf where there is no bound"
 
+NAMED_MEMBERS = 3
+"""Of the cells that a group is the sum of, so many are named."""
+
 SMALL_COUNT = 100
 """Sensitive counts are small: a table with a sensitive cell of this size or more is taken for magnitudes."""
 
@@ -299,11 +302,19 @@ class Table:
     def label(self, cell: int) -> str:
         """The name of a cell for messages: its codes where it has any, else its position in the file."""
         if cell >= len(self) - self.groups:
-            return f"group {cell - len(self) + self.groups}"
+            members = self.members(cell)
+            more = f" and {len(members) - NAMED_MEMBERS} more" if len(members) > NAMED_MEMBERS else ""
+            return f"the sum of {', '.join(self.label(c) for c in members[:NAMED_MEMBERS])}{more}"
         if self.grid is None:
             return f"cell {cell}"
         codes = zip(self.grid.dimensions, self.grid.coordinate[cell], strict=True)
         return f"cell {cell} ({', '.join(f'{printable(d.name)}={printable(d.codes[c])}' for d, c in codes)})"
+
+    def members(self, group: int) -> list[int]:
+        """The cells that a group is the sum of."""
+        lines = self.lines
+        line = int(lines.line_of_entry[np.flatnonzero(lines.cell == group)[0]])
+        return [c for c in lines.cell[lines.start[line] : lines.start[line + 1]].tolist() if c != group]
 
     def in_units(self, scale: int, weight_scale: int) -> Table:
         """The same table in finer units; `scale` and `weight_scale` are multiples of its own."""

@@ -41,7 +41,7 @@ def test_a_group_is_one_more_primary_outside_the_grid(tmp_path: Path) -> None:
     assert table.given == 6
     assert table.value[-1] == 22
     assert len(table.sensitive) == 3
-    assert table.label(len(table) - 1) == "group 0"
+    assert table.label(len(table) - 1) == f"the sum of {table.label(0)}, {table.label(1)}"
 
 
 @pytest.mark.parametrize("method", ["hypercube", "incremental"])
@@ -111,7 +111,7 @@ def test_groups_of_several_cells_get_equations_bounds_and_levels_of_their_own() 
         entries = slice(lines.start[first + group], lines.start[first + group + 1])
         assert lines.cell[entries].tolist() == [*members, n + group]
         assert lines.coef[entries].tolist() == [1] * len(members) + [-1]
-    assert made.label(n + 2) == "group 2"
+    assert made.label(n + 2) == "the sum of cell 1, cell 5"
     assert made.label(n - 1) == f"cell {n - 1}"
 
 

@@ -31,12 +31,6 @@ HALVES_FROM = 1500
 LONG_HALVES = 150
 """Cuts that a half of the root is made of at most: chains through hierarchies are long."""
 
-ALL_COLUMNS = 60_000
-"""A program of no more cells than this begins with all of them."""
-
-CHEAPEST = 6
-"""Else with so many of the cheapest cells of every line."""
-
 
 class LineSeparator:
     """Finds cuts of single lines; see `Separator`. Columns are the cells."""
@@ -78,15 +72,8 @@ class LineSeparator:
 
     @property
     def core(self) -> Mask:
-        """All candidates, of very many the cheapest of every line."""
-        if int(self.candidate.sum()) <= ALL_COLUMNS:
-            return self.candidate
-        lines = self.table.lines
-        order = np.lexsort((self.weight[lines.cell], ~self.candidate[lines.cell], lines.line_of_entry))
-        rank = np.arange(len(order)) - lines.start[lines.line_of_entry[order]]
-        core = np.zeros(len(self.candidate), bool)
-        core[lines.cell[order[rank < CHEAPEST]]] = True
-        return np.asarray(core & self.candidate)
+        """All candidates."""
+        return self.candidate
 
     def first(self) -> Sequence[Cut]:
         """None: the rows of single lines are in the pool."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gpuga.bounds.search import master_of, separator_of
-from gpuga.bounds.separators import lines
 from gpuga.bounds.separators.lines import LineSeparator
 from gpuga.context import Clock
 from gpuga.problem.general import GeneralProblem
@@ -43,20 +42,6 @@ def test_an_optimal_pattern_satisfies_every_cut_that_any_point_gives() -> None:
                 found += 1
                 assert cut.coefficients(np.flatnonzero(best.suppressed & problem.candidate)).sum() >= cut.rhs
     assert found > 100
-
-
-def test_a_program_of_many_cells_begins_with_the_cheapest_and_prices_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problem = GeneralProblem.of(table_of(2, (8, 6, 5)))
-    whole = master_of(problem, quick=True)
-    whole.tighten(Clock())
-    monkeypatch.setattr(lines, "ALL_COLUMNS", 10)
-    monkeypatch.setattr(lines, "CHEAPEST", 1)
-    part = master_of(problem, quick=True)
-    assert 0 < len(part.columns) < len(whole.columns)
-    part.tighten(Clock())
-    assert part.bound == pytest.approx(whole.bound, rel=0.02)
 
 
 def test_the_worst_lone_cells_come_first_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
