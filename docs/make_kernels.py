@@ -72,15 +72,15 @@ GROUPS = (
     ),
     Group(
         Crossing,
-        "Crossover (`Crossing`, `TwoWayCuda`)",
-        frozenset({"kernels", "crossing"}),
-        "cpu, cuda (two-way tables)",
+        "Crossover (`Crossing`, `TwoWayCuda`, `GeneralCuda`)",
+        frozenset({"kernels", "crossing", "work"}),
+        "cpu, cuda",
     ),
     Group(
         GeneralCpu,
         "Generations of general tables (`GeneralCpu`, `GeneralCuda`)",
-        frozenset({"cpu"}),
-        "cpu; `decode`, `clean`, `prove` and `destroy` also on cuda",
+        frozenset({"cpu", "work"}),
+        "cpu, cuda; what concerns single circuits (`certificate`, `add_circuits`, `genes_of`) on the cpu",
     ),
     Group(Backend, "Batches of other methods (`Backend`)", frozenset({"backend", "_backend"}), "numpy, cpu, cuda"),
 )

@@ -312,6 +312,34 @@ def gather(bits, places, taken):  # type: ignore[no-untyped-def]
         x += cuda.gridsize(1)
 
 
+@cuda.jit(device=True)  # type: ignore[untyped-decorator]
+def copy_row(source, target, length):  # type: ignore[no-untyped-def]
+    """The threads of a block copy the beginning of a vector."""
+    x = cuda.threadIdx.x
+    while x < length:
+        target[x] = source[x]
+        x += cuda.blockDim.x
+
+
+def copy_individuals(bits, genes, rows, begin, made, copied):  # type: ignore[no-untyped-def]
+    """One block per individual: its pattern, and the certificates of its row of the genes, from `begin` on."""
+    p = cuda.blockIdx.x
+    while p < rows.shape[0]:
+        row = rows[p]
+        at = begin + p
+        count = genes.certificates[row]
+        entries = genes.begin[row, count]
+        for i in range(bits.shape[1]):
+            copy_row(bits[p, i], made[at, i], bits.shape[2])
+        copy_row(genes.proof[row], copied.proof[at], genes.proof.shape[1])
+        copy_row(genes.begin[row], copied.begin[at], count + 1)
+        copy_row(genes.cell[row], copied.cell[at], entries)
+        copy_row(genes.amount[row], copied.amount[at], entries)
+        if cuda.threadIdx.x == 0:
+            copied.certificates[at] = count
+        p += cuda.gridDim.x
+
+
 # The records that kernels take, with the types of their fields.
 RECORDS: dict[str, tuple[Any, str]] = {
     "table": (TableRecord, "l l l2 l1 b1 w2"),
@@ -329,7 +357,7 @@ RECORDS: dict[str, tuple[Any, str]] = {
         "b2 l2 l2 l2 b2 i2 i2 i2 i2 i2 i2 i2 l2 i2 i2 i2 l2 i2 l2 i3 i2 i2 l3 i2 c2 l3",
     ),
     "genes": (_general_records.Genes, "i2 i2 i2 l2 i1"),
-    "jobs": (_general.Jobs, "b2 b2 w1 l1 l1"),
+    "jobs": (_general.Jobs, "w2 w2 w2 l2"),
 }
 
 
@@ -370,10 +398,11 @@ KERNELS: dict[str, tuple[Callable[..., None], str, int]] = {
     "destroy": (destroy, "tables room w3 w3 w1 i1", WARP),
     "judge": (judge, "tables room w3 b1", WARP),
     "exchange": (exchange, "w3 l joins marks chosen w3 l1", WARP),
-    "general": (general, "axes states b2 genes jobs l b1", WARP),
+    "general": (general, "axes states w2 genes jobs l b1", WARP),
     "price": (price, "table w3 l1 w1", THREADS),
     "nearest": (nearest, "w3 w3 l1", THREADS),
     "gather": (gather, "w3 i1 w3", THREADS),
+    "copy_individuals": (copy_individuals, "w3 genes i1 l w3 genes", THREADS),
 }
 
 

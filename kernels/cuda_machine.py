@@ -28,15 +28,6 @@ class Machine:
     ready: Callable[[Any], Any] = ready
     wait: Callable[[], None] = lambda: None
 
-    def brought(self, values: NDArray[Any]) -> Any:
-        """A copy of a host array on the device."""
-        room = self.xp.empty(values.shape, values.dtype)
-        if values.size and hasattr(room, "set"):
-            room.set(values)
-        elif values.size:
-            room[...] = values
-        return room
-
 
 def to_host(array: Any) -> NDArray[Any]:
     """An array of a device in host memory; one that is there already as it is."""

@@ -6,10 +6,23 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import get_num_threads, get_thread_id, prange
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .layout import AxisGrid, Bools, EquationLines, Int32, Int64, Options, Requirements, owned
-from .logic.box_decode import certified, clean, decode, load, set_prices, store
+from .layout import (
+    AxisGrid,
+    Bits,
+    Bools,
+    EquationLines,
+    Int32,
+    Int64,
+    Options,
+    Patterns,
+    Requirements,
+    owned,
+    pack,
+    unpack,
+)
+from .logic.box_decode import certified, clean, decode, load, set_prices, store, write
 from .logic.combinations import scaled_fits
 from .logic.compile import device, inner, parallel, whole
 from .logic.general_records import BARRED, FORCED, FREE, NOTES, Bytes, GeneralTable, Genes, State
@@ -41,28 +54,27 @@ def of_thread(states: State, k: int) -> State:
 
 
 class Jobs(NamedTuple):
-    """What is asked of a batch: parents and seeds by individual, prices of the cells.
+    """What is asked of a batch: parents uint64[P, W], three numbers of each individual, prices int64[S, n].
 
-    `plan` int64[P] is the order's style for decoding, the strength for destroying.
+    `told` uint64[P, 3] are its seed, its plan (the order's style for decoding, the strength for destroying) and which
+    of the prices are its own.
     """
 
-    first: Bytes
-    second: Bytes
-    seeds: NDArray[np.uint64]
-    plan: Int64
+    first: Bits
+    second: Bits
+    told: Bits
     prices: Int64
 
 
 @inner
-def one(table: GeneralTable, state: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int, p: int) -> bool:
-    """Do what is asked with one individual; whether its pattern is proven."""
-    seed, plan = jobs.seeds[p], jobs.plan[p]
-    set_prices(table, state, jobs.prices, jobs.first[p], jobs.second[p], seed)
+def one(table: GeneralTable, state: State, patterns: Bits, genes: Genes, jobs: Jobs, work: int, p: int) -> bool:
+    """Do what is asked with one individual of patterns uint64[P, W]; whether its pattern is proven."""
+    seed, plan, snapshot = jobs.told[p, 0], whole(jobs.told[p, 1]), whole(jobs.told[p, 2])
+    set_prices(table, state, jobs.prices[snapshot], jobs.first[p], jobs.second[p], seed)
     load(table, state, patterns[p], genes, p)
     if work == RUIN:
         ruin(table, state, seed, plan)
-        for x in range(patterns.shape[1]):
-            patterns[p, x] = state.hidden[x]
+        write(state, patterns[p])
         return False
     if work == DECODE:
         complete = decode(table, state, plan, seed)
@@ -76,14 +88,14 @@ def one(table: GeneralTable, state: State, patterns: Bytes, genes: Genes, jobs: 
 
 @device
 def one_at(
-    table: GeneralTable, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int, worker: int, p: int
+    table: GeneralTable, states: State, patterns: Bits, genes: Genes, jobs: Jobs, work: int, worker: int, p: int
 ) -> bool:
     """As `one`, with the working memory of a worker: the way in for a device."""
     return one(table, of_thread(states, whole(worker)), patterns, genes, jobs, whole(work), whole(p))
 
 
 @parallel
-def run(table: GeneralTable, states: State, patterns: Bytes, genes: Genes, jobs: Jobs, work: int) -> Bools:
+def run(table: GeneralTable, states: State, patterns: Bits, genes: Genes, jobs: Jobs, work: int) -> Bools:
     """All individuals of a batch; one launcher for all work, since compiling the logic into each takes long."""
     done = np.zeros(len(patterns), np.bool_)
     for p in prange(len(patterns)):
@@ -166,15 +178,16 @@ class GeneralCpu:
             np.zeros(len(requirements) + 1, np.int64), owned(none, np.int32),
             np.zeros(1, np.int64), owned(none, np.int32), none, np.zeros(1, np.uint8),
         )  # fmt: skip
-        self.weight, self._room = weight, axes.room()
+        self.weight, self.room = weight, axes.room()
         self._states: State | None = None
-        self._longest = 0
+        self.longest = 0
+        self.set_prices(weight)
 
     # --- individuals -----------------------------------------------------------------------------------
 
     def no_genes(self, count: int) -> Genes:
         """Room for the certificates of `count` individuals, all of them open."""
-        requirements, entries = len(self.requirements), self._entries
+        requirements, entries = len(self.requirements), self.entries
         return Genes(
             np.full((count, requirements), -1, np.int32), np.zeros((count, requirements + 2), np.int32),
             np.zeros((count, entries), np.int32), np.zeros((count, entries), np.int64), np.zeros(count, np.int32),
@@ -250,58 +263,58 @@ class GeneralCpu:
             pool_amount=owned(np.concatenate([table.pool_amount, amount[entry]]), np.int64),
         )
         longest = int(length[keep].max(initial=0))
-        if longest > self._longest:
-            self._longest, self._states = longest, None
+        if longest > self.longest:
+            self.longest, self._states = longest, None
 
     # --- operations ------------------------------------------------------------------------------------
 
+    def set_prices(self, prices: ArrayLike) -> None:
+        """Decoding prices int64[S, n] of S snapshots, or int64[n] of one; the weights, if none are set."""
+        self.prices: Int64 = owned(np.clip(np.atleast_2d(np.asarray(prices)), 0, LARGEST_PRICE), np.int64)
+
     def decode(
-        self, start: Bools, first: Bools, second: Bools, seeds: ArrayLike, style: ArrayLike, prices: ArrayLike,
+        self, start: Bools, first: Bools, second: Bools, seeds: ArrayLike, style: ArrayLike, snapshot: ArrayLike,
         genes: Genes | None = None,
     ) -> tuple[Bools, Genes, Bools]:  # fmt: skip
         """Complete patterns that begin as `start`: patterns, genes, and whether every requirement is proven.
 
-        Cells cost `prices` blurred by up to 0.3, 0.3 of it in one of `first` and `second`, 0.02 in both, nothing when
-        suppressed. `style`: 0 a random order, 1 largest need first, 2 heaviest cell first. Certificates of `genes`
-        that stand in `start` are kept.
+        Cells cost their price in snapshot[p] blurred by up to 0.3, 0.3 of it in one of `first` and `second`, 0.02 in
+        both, nothing when suppressed. `style`: 0 a random order, 1 largest need first, 2 heaviest cell first.
+        Certificates of `genes` that stand in `start` are kept.
         """
-        patterns, kept = _bytes(start), _copied(genes) if genes is not None else self.no_genes(len(start))
-        plan = np.asarray(style, np.int64)
-        done = self._run(DECODE, patterns, kept, self._jobs(len(start), seeds, plan, prices, (first, second)))
-        return patterns.view(np.bool_), kept, done
+        patterns, kept = _bits(start), _copied(genes) if genes is not None else self.no_genes(len(start))
+        jobs = Jobs(_bits(first), _bits(second), told(len(start), seeds, style, snapshot), self.prices)
+        done = self._run(DECODE, patterns, kept, jobs)
+        return self._flags(patterns), kept, done
 
     def clean(self, patterns: Bools, genes: Genes) -> tuple[Bools, Genes]:
         """The patterns without what is redundant, heaviest first; one without certificates stays as it is."""
-        cleaned, kept = _bytes(patterns), _copied(genes)
-        self._run(CLEAN, cleaned, kept, self._jobs(len(patterns)))
-        return cleaned.view(np.bool_), kept
+        cleaned, kept = _bits(patterns), _copied(genes)
+        self._run(CLEAN, cleaned, kept, self._without_prices(cleaned))
+        return self._flags(cleaned), kept
 
     def prove(self, patterns: Bools, genes: Genes) -> Bools:
         """Whether every requirement has a certificate inside the pattern; those that are found are written to `genes`.
 
         False says "none found", not "unsafe".
         """
-        return self._run(PROVE, _bytes(patterns), genes, self._jobs(len(patterns)))
+        proven = _bits(patterns)
+        return self._run(PROVE, proven, genes, self._without_prices(proven))
 
     def destroy(self, patterns: Bools, genes: Genes, seeds: ArrayLike, strength: ArrayLike) -> Bools:
         """The patterns with up to `strength` cells published, which certificates have in common."""
-        ruined, plan = _bytes(patterns), np.asarray(strength, np.int64)
-        self._run(RUIN, ruined, genes, self._jobs(len(patterns), seeds, plan))
-        return ruined.view(np.bool_)
+        ruined = _bits(patterns)
+        self._run(RUIN, ruined, genes, self._without_prices(ruined, seeds, strength))
+        return self._flags(ruined)
 
-    def _jobs(
-        self, count: int, seeds: ArrayLike | None = None, plan: ArrayLike | None = None,
-        prices: ArrayLike | None = None, parents: tuple[Bools, Bools] | None = None,
-    ) -> Jobs:  # fmt: skip
-        none: Bools = np.zeros((count, self.cells), np.bool_)
-        first, second = (none, none) if parents is None else parents
-        return Jobs(
-            _bytes(first), _bytes(second), owned(np.zeros(count) if seeds is None else seeds, np.uint64),
-            owned(np.zeros(count) if plan is None else plan, np.int64),
-            owned(np.clip(self.weight if prices is None else prices, 0, LARGEST_PRICE), np.int64),
-        )  # fmt: skip
+    def _without_prices(self, patterns: Bits, seeds: ArrayLike = 0, plan: ArrayLike = 0) -> Jobs:
+        """What is asked where only suppressed cells serve, which cost nothing: any parents and prices will do."""
+        return Jobs(patterns, patterns, told(len(patterns), seeds, plan), self.prices)
 
-    def _run(self, work: int, patterns: Bytes, genes: Genes, jobs: Jobs) -> Bools:
+    def _flags(self, bits: Bits) -> Bools:
+        return unpack(Patterns(bits[:, None], self.cells))
+
+    def _run(self, work: int, patterns: Bits, genes: Genes, jobs: Jobs) -> Bools:
         done: Bools = run(self.table, self._workspace(), patterns, genes, jobs, work)
         return done
 
@@ -313,41 +326,44 @@ class GeneralCpu:
     # --- working memory --------------------------------------------------------------------------------
 
     @property
-    def _entries(self) -> int:
+    def entries(self) -> int:
+        """Cells of all certificates of an individual that are stored."""
         return ENTRIES_PER_REQUIREMENT * len(self.requirements) + LEAST_ENTRIES
 
     def _workspace(self) -> State:
         """Working memory for every thread, made once."""
         if self._states is None or len(self._states.note) < get_num_threads():
-            self._states = self._new_states(get_num_threads())
+            self._states = states_of(self, get_num_threads())
         return self._states
 
-    def _new_states(self, threads: int) -> State:
-        cells, requirements, room = self.cells, len(self.requirements), self._room
-        entries, most, log = (
-            SPARE * self._entries + 2 * self._longest,
-            SPARE * requirements + 64,
-            8 * requirements + 1024,
-        )
 
-        def bytes_(size: int) -> Bytes:
-            return np.zeros((threads, size), np.uint8)
+def states_of(engine: GeneralCpu, workers: int) -> State:
+    """Working memory of so many workers, as long as no longer circuit is added."""
+    cells, requirements, room = engine.cells, len(engine.requirements), engine.room
+    entries, most, log = (
+        SPARE * engine.entries + 2 * engine.longest,
+        SPARE * requirements + 64,
+        8 * requirements + 1024,
+    )
 
-        def ints(*shape: int) -> Int32:
-            return np.zeros((threads, *shape), np.int32)
+    def bytes_(size: int) -> Bytes:
+        return np.zeros((workers, size), np.uint8)
 
-        def longs(*shape: int) -> Int64:
-            return np.zeros((threads, *shape), np.int64)
+    def ints(*shape: int) -> Int32:
+        return np.zeros((workers, *shape), np.int32)
 
-        return State(
-            hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
-            touched=ints(cells + room.box), proof=ints(requirements), begin=ints(most + 2),
-            uses=ints(most + 1), missing=ints(most + 1), weak=ints(most + 1), cell=ints(entries), amount=longs(entries),
-            owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(requirements),
-            key=longs(requirements), log=ints(2, log), toggled=ints(2 * cells + 1024),
-            option=ints(room.options + 1), edge=longs(3, room.options + 1), place=ints(room.box),
-            move=np.zeros((threads, room.box), np.int8), level=longs(7, len(self.table.size) + 1),
-        )  # fmt: skip
+    def longs(*shape: int) -> Int64:
+        return np.zeros((workers, *shape), np.int64)
+
+    return State(
+        hidden=bytes_(cells), price=longs(cells), cost=longs(cells), moved=longs(cells), seen=bytes_(cells),
+        touched=ints(cells + room.box), proof=ints(requirements), begin=ints(most + 2),
+        uses=ints(most + 1), missing=ints(most + 1), weak=ints(most + 1), cell=ints(entries), amount=longs(entries),
+        owner=ints(entries), next=ints(entries), head=ints(cells), note=longs(NOTES), order=ints(requirements),
+        key=longs(requirements), log=ints(2, log), toggled=ints(2 * cells + 1024),
+        option=ints(room.options + 1), edge=longs(3, room.options + 1), place=ints(room.box),
+        move=np.zeros((workers, room.box), np.int8), level=longs(7, len(engine.table.size) + 1),
+    )  # fmt: skip
 
 
 def _no_options(cells: int) -> Options:
@@ -357,12 +373,24 @@ def _no_options(cells: int) -> Options:
     )
 
 
-def _bytes(patterns: Bools) -> Bytes:
-    """A copy of patterns that kernels write to."""
-    return np.array(patterns, np.bool_, order="C").view(np.uint8)
+def _bits(patterns: Bools) -> Bits:
+    """A packed copy of patterns that kernels write to, uint64[P, W]."""
+    packed: Bits = pack(patterns).bits[:, 0]
+    return packed
+
+
+def told(count: int, seeds: ArrayLike = 0, plan: ArrayLike = 0, snapshot: ArrayLike = 0) -> Bits:
+    """The numbers of every individual of a batch, see `Jobs`."""
+    found = np.empty((count, 3), np.uint64)
+    for column, numbers in enumerate((seeds, plan, snapshot)):
+        found[:, column] = numbers
+    return found
 
 
 def _copied(genes: Genes) -> Genes:
-    return Genes(
-        genes.proof.copy(), genes.begin.copy(), genes.cell.copy(), genes.amount.copy(), genes.certificates.copy()
-    )
+    """Certificates that may be written to; room that is not used is not touched, since there is much of it."""
+    cell, amount = np.zeros(genes.cell.shape, np.int32), np.zeros(genes.amount.shape, np.int64)
+    used = genes.begin[np.arange(len(cell)), genes.certificates]
+    for p, entries in enumerate(used.tolist()):
+        cell[p, :entries], amount[p, :entries] = genes.cell[p, :entries], genes.amount[p, :entries]
+    return Genes(genes.proof.copy(), genes.begin.copy(), cell, amount, genes.certificates.copy())

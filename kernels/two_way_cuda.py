@@ -2,26 +2,21 @@
 
 Patterns, table, prices and scratch stay on the device; seeds go there, verdicts, costs and digests come back. One block
 works on one pattern at a time, so scratch is planned once for as many blocks as memory holds and a launch serves any
-number of patterns. Populations are made of what the memory pool was given at the beginning, in sizes of powers of two,
-which it gives out again and again. Where memory is gone all the same, the CPU goes on, with one warning.
+number of patterns.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .backend import warn
 from .crossing import Crossing, Words
-from .cuda_kernels import KERNELS
 from .cuda_machine import Machine, this_machine, to_host
-from .layout import Bools, Int32, Int64, Patterns, owned, pack, unpack, words_for
-from .logic.exchange import Chosen
+from .layout import Bools, Int32, Int64, Patterns, pack, unpack, words_for
 from .logic.records import Children, Needs, TableRecord
 from .logic.supports import LONGEST_SUPPORT, SUPPORTS
 from .logic.witnesses import LONGEST_FLOW
@@ -33,25 +28,11 @@ from .logic.workers import (
     NODES_32,
     NODES_64,
     PAIRS,
-    Marks,
     Room,
     Tables,
 )
+from .on_device import OnDevice
 from .two_way import Seeds, TwoWayCpu
-
-MOST_WORKERS = 4096
-"""Patterns that are worked on at a time: as many blocks as the largest devices hold."""
-
-SHARE = 2
-"""Scratch takes at most one part in so many of the free memory."""
-
-RESERVE, RESERVED = 1 << 28, 8
-"""Bytes that the memory pool keeps for populations from the beginning, at most one part in so many of what is free."""
-
-SMALLEST = 64
-"""Arrays have room for at least so many patterns."""
-
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,19 +80,14 @@ def shapes_of(table: TableRecord, needs: Needs) -> list[tuple[tuple[int, ...], A
     ]
 
 
-def capacity_for(count: int) -> int:
-    """The size in which an array for so many patterns is made."""
-    return max(SMALLEST, 1 << max(0, count - 1).bit_length())
-
-
-class TwoWayCuda:
+class TwoWayCuda(OnDevice):
     """The operations of `host` and `crossing`, which serve one table on the CPU, on a device."""
 
     def __init__(self, host: TwoWayCpu, crossing: Crossing, machine: Machine | None = None) -> None:
         self.host, self.crossing = host, crossing
         self.table, self.needs = host.table, host.needs
-        self.device: Machine | None = machine or this_machine()
-        self._priced: tuple[Any, Int64, Words] | None = None
+        self.words, self.columns = self.table.forced.shape, self.table.columns
+        self.device = machine or this_machine()
         self._nothing: Any = None
         self.threads = host.threads  # how many patterns are worked on at once
         self._attempt(self._settle_in)
@@ -128,48 +104,25 @@ class TwoWayCuda:
     def _bring_prices(self, device: Machine) -> None:
         prices = self._uploaded(device, self.host.prices)
         self._tables = device.ready(Tables(self._ground, self._needs, prices))
-
-    def _uploaded(self, device: Machine, record: Any) -> Any:
-        """A record with its arrays on the device."""
-        return type(record)(*(device.xp.asarray(x) if isinstance(x, np.ndarray) else x for x in record))
+        self._record = self._tables.table
 
     def _plan(self, device: Machine) -> None:
         """Scratch for as many workers as there is memory for."""
         shapes = shapes_of(self.table, self.needs)
-        nodes = self.crossing.nodes
-        each = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes) + 16 * nodes
-        workers = max(1, min(MOST_WORKERS, device.free() // SHARE // each))
-        while True:
-            try:
-                room = Room(*(device.xp.zeros((workers, *shape), kind) for shape, kind in shapes))
-                marks = Marks(
-                    device.xp.zeros((workers, 2, nodes), np.int32), device.xp.zeros((workers, nodes), np.int64)
-                )
-                break
-            except MemoryError:
-                if workers == 1:
-                    raise
-                workers = (workers + 1) // 2
-        self.workers = self.threads = workers
-        self._room, self._marks = device.ready(room), device.ready(marks)
-        with contextlib.suppress(MemoryError):  # what is given back at once stays in the pool, for populations
-            device.xp.empty(min(RESERVE, device.free() // RESERVED), np.uint8)
 
-    def _empty(self, device: Machine, shape: tuple[int, ...], kind: Any) -> Any:
-        """An array whose memory fits others of about the same size later."""
-        return device.xp.empty((capacity_for(shape[0]), *shape[1:]), kind)[: shape[0]]
+        def make(workers: int) -> Room:
+            return Room(*(device.xp.zeros((workers, *shape), kind) for shape, kind in shapes))
 
-    def _brought(self, device: Machine, values: Any, kind: Any) -> Any:
-        """A host array on the device."""
-        held = owned(values, kind)
-        room = self._empty(device, held.shape, kind)
-        if held.size == 0:
-            return room
-        if hasattr(room, "set"):
-            room.set(held)
-        else:
-            room[...] = held
-        return room
+        each = sum(int(np.prod(shape)) * np.dtype(kind).itemsize for shape, kind in shapes)
+        self._room = device.ready(self._scratch(device, each, make))
+        self.threads = self.workers
+        self._reserve(device)
+
+    def _forget(self) -> None:
+        """Let go of all that is held on the device; the CPU's threads are those that count."""
+        super()._forget()
+        self.threads = self.host.threads
+        self._tables = self._room = self._ground = self._needs = self._nothing = None
 
     def fetched(self, patterns: Patterns) -> Patterns:
         """Patterns in host memory."""
@@ -182,30 +135,8 @@ class TwoWayCuda:
         on_device = isinstance(patterns.bits, device.xp.ndarray)
         return patterns.bits if on_device else self._brought(device, patterns.bits, np.uint64)
 
-    def _rows(self, device: Machine, count: int) -> Any:
-        """Room for the bits of patterns."""
-        return self._empty(device, (count, *self.table.forced.shape), np.uint64)
-
     def _held(self, bits: Any) -> DevicePatterns:
         return DevicePatterns(bits, self.table.columns, self)
-
-    def _attempt(self, on_device: Callable[[Machine], Answer]) -> Answer | None:
-        """Do something on the device; None where that is left, now or earlier, because its memory is gone."""
-        if self.device is None:
-            return None
-        try:
-            return on_device(self.device)
-        except MemoryError:
-            warn("device memory is too small for this table and population: the CPU goes on")
-            self.threads = self.host.threads
-            self.device = self._tables = self._room = self._marks = self._joins = None
-            self._ground = self._needs = self._priced = self._nothing = None
-            return None
-
-    def _launch(self, device: Machine, name: str, count: int, *arguments: Any) -> None:
-        """One launch for `count` patterns (or words): blocks are workers, or their threads take one each."""
-        threads = KERNELS[name][2]
-        device.launch(name, min(count, self.workers) if name in WORKERS else -(-count // threads), *arguments)
 
     # --- patterns ----------------------------------------------------------------------------------------
 
@@ -220,7 +151,7 @@ class TwoWayCuda:
 
         def forced(device: Machine) -> Any:
             if self._nothing is None or len(self._nothing) < count:
-                self._nothing = self._rows(device, capacity_for(count))
+                self._nothing = self._rows(device, self._capacity(count))
                 self._nothing[...] = self._ground.forced
             return self._nothing[:count]
 
@@ -229,17 +160,7 @@ class TwoWayCuda:
 
     def taken(self, patterns: Patterns, places: Int64) -> Patterns:
         """Some of the patterns, in that order; neighbours are not copied."""
-        first, count = int(places[0]) if len(places) else 0, len(places)
-        if np.array_equal(places, np.arange(first, first + count)):
-            return self._held(patterns.bits[first : first + count])
-
-        def gathered(device: Machine) -> Any:
-            bits, found = self._bits(device, patterns), self._rows(device, count)
-            at = self._brought(device, places, np.int32)
-            self._launch(device, "gather", count * int(np.prod(found.shape[1:])), bits, at, found)
-            return found
-
-        there = self._attempt(gathered)
+        there = self._attempt(lambda device: self._gathered(device, self._bits(device, patterns), places))
         return self._held(self.fetched(patterns).bits[places] if there is None else there)
 
     def together(self, every: Sequence[Patterns]) -> Patterns:
@@ -321,57 +242,29 @@ class TwoWayCuda:
 
     def costs(self, patterns: Patterns) -> Int64:
         """See `TwoWayCpu.costs`."""
-        there = self._attempt(lambda device: self._price(device, patterns)[0])
+        there = self._attempt(lambda device: self._price(device, self._bits(device, patterns))[0])
         return self.host.costs(self.fetched(patterns)) if there is None else there
-
-    def _price(self, device: Machine, patterns: Patterns) -> tuple[Int64, Words]:
-        """Costs and digests; whoever asks for the one asks for the other next."""
-        if self._priced is None or self._priced[0] is not patterns.bits:
-            bits, count = self._bits(device, patterns), patterns.count
-            costs, digests = self._empty(device, (count,), np.int64), self._empty(device, (count,), np.uint64)
-            self._launch(device, "price", count, self._tables.table, bits, costs, digests)
-            self._priced = (patterns.bits, to_host(costs), to_host(digests))
-        return self._priced[1].copy(), self._priced[2].copy()
 
     # --- operations of `Crossing` ------------------------------------------------------------------------
 
     def exchange(self, patterns: Patterns, pairs: Int32, ways: Int32, seeds: Words) -> tuple[Patterns, Int64]:
         """See `Crossing.exchange`."""
 
-        def exchanged(device: Machine) -> tuple[Patterns, Int64]:
-            count, bits = len(pairs), self._bits(device, patterns)
-            children, gains = self._rows(device, count), self._empty(device, (count,), np.int64)
-            chosen = Chosen(
-                self._brought(device, pairs, np.int32), self._brought(device, ways, np.int32),
-                self._brought(device, seeds, np.uint64),
-            )  # fmt: skip
-            columns = patterns.columns
-            self._launch(device, "exchange", count, bits, columns, self._joins, self._marks, chosen, children, gains)
-            return self._held(children), to_host(gains)
-
-        there = self._attempt(exchanged)
+        there = self._attempt(lambda device: self._exchange(device, self._bits(device, patterns), pairs, ways, seeds))
         if there is not None:
-            return there
+            return self._held(there[0]), there[1]
         made, gains = self.crossing.exchange(self.fetched(patterns), pairs, ways, seeds)
         return self._held(made.bits), gains
 
     def digests(self, patterns: Patterns) -> Words:
         """See `Crossing.digests`."""
-        there = self._attempt(lambda device: self._price(device, patterns)[1])
+        there = self._attempt(lambda device: self._price(device, self._bits(device, patterns))[1])
         return self.crossing.digests(self.fetched(patterns)) if there is None else there
 
     def nearest(self, patterns: Patterns, others: Patterns) -> Int64:
         """See `Crossing.nearest`."""
 
-        def compared(device: Machine) -> Int64:
-            found = self._empty(device, (patterns.count,), np.int64)
-            bits, against = self._bits(device, patterns), self._bits(device, others)
-            self._launch(device, "nearest", patterns.count, bits, against, found)
-            return to_host(found)
-
-        there = self._attempt(compared)
+        there = self._attempt(
+            lambda device: self._nearest(device, self._bits(device, patterns), self._bits(device, others))
+        )
         return self.crossing.nearest(self.fetched(patterns), self.fetched(others)) if there is None else there
-
-
-WORKERS = frozenset({"decode", "clean", "destroy", "judge", "exchange"})
-"""Kernels whose blocks own scratch."""

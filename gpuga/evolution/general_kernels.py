@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -77,10 +77,8 @@ def taken(genes: Genes, places: NDArray[np.integer]) -> Genes:
 class GeneralKernels:
     """Decoding, clean-up and certificates of a general problem, with crossover by components."""
 
-    def __init__(
-        self, problem: GeneralProblem, clock: Clock, operations: Callable[..., GeneralCpu] = GeneralCpu
-    ) -> None:
-        self.clock, self.threads = clock, int(get_num_threads())
+    def __init__(self, problem: GeneralProblem, clock: Clock) -> None:
+        self.clock = clock
         table, requirements = problem.table, problem.requirements
         grid = box_grid(table)
         if grid is not None and (grid.place[np.flatnonzero(table.suppressible)] < 0).any():
@@ -99,7 +97,7 @@ class GeneralKernels:
         asked = Requirements.of(self.place[requirements.cell], requirements.direction, requirements.need)
         weights = np.where(lay(table.forced), 0, lay(table.weight))
         self._forced: Mask = lay(table.forced)
-        self.cpu = operations(
+        self.cpu = GeneralCpu(
             None if grid is None else grid.grid,
             lay(table.up),
             lay(table.down),
@@ -110,7 +108,6 @@ class GeneralKernels:
             lines,
         )
         self.crossing = Crossing(lines, weights, hubs_of(lines))
-        self.prices: NDArray[np.int64] = lay(table.weight)[None]
         self._lay = lay
 
     # --- individuals -------------------------------------------------------------------------------------
@@ -119,27 +116,41 @@ class GeneralKernels:
     usual = 32
 
     @property
+    def threads(self) -> int:
+        """How many children are made at once."""
+        return int(get_num_threads())
+
+    @property
     def bytes_each(self) -> int:
         """What a pattern takes, with its certificates."""
         return len(self._forced) + sum(part.nbytes for part in self.cpu.no_genes(1))
 
-    def pack(self, suppressed: Bools) -> Certified:
+    def held(self, flags: Bools, genes: Genes | None = None) -> Any:
+        """Patterns by the places of the kernels with what proves them (None: nothing yet), where they are kept."""
+        return Certified(flags, self.cpu.no_genes(len(flags)) if genes is None else genes, self.place)
+
+    def here(self, patterns: Any) -> Certified:
+        """Such patterns in host memory."""
+        found: Certified = patterns
+        return found
+
+    def pack(self, suppressed: Bools) -> Any:
         """bool[P, n] as patterns; forced cells are added, nothing is proven yet."""
-        flags = np.stack([self._lay(row) for row in suppressed]) | self._forced
-        return Certified(flags, self.cpu.no_genes(len(flags)), self.place)
+        return self.held(np.stack([self._lay(row) for row in suppressed]) | self._forced)
 
-    def nothing(self, count: int) -> Certified:
+    def nothing(self, count: int) -> Any:
         """Patterns of the forced cells alone."""
-        return Certified(np.repeat(self._forced[None], count, 0), self.cpu.no_genes(count), self.place)
+        return self.held(np.repeat(self._forced[None], count, 0))
 
-    def arrays(self, patterns: Certified) -> dict[str, NDArray[Any]]:
+    def arrays(self, patterns: Any) -> dict[str, NDArray[Any]]:
         """The patterns as host arrays, with what proves them."""
-        return {"bits": np.packbits(patterns.flags, axis=1), **patterns.genes._asdict()}
+        found = self.here(patterns)
+        return {"bits": np.packbits(found.flags, axis=1), **found.genes._asdict()}
 
-    def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Certified:
+    def of_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
         """Patterns from such arrays."""
         flags = np.unpackbits(arrays["bits"], axis=1)[:, : len(self._forced)].astype(bool)
-        return Certified(flags, Genes(*(arrays[name] for name in Genes._fields)), self.place)
+        return self.held(flags, Genes(*(arrays[name] for name in Genes._fields)))
 
     def memory(self) -> dict[str, NDArray[Any]]:
         """The circuits of the pool."""
@@ -157,20 +168,21 @@ class GeneralKernels:
         witnesses = witnesses.subset(np.flatnonzero(np.diff(witnesses.start) <= LONGEST))
         return self.cpu.add_circuits(witnesses.start, self.place[witnesses.cell], witnesses.amount)
 
-    def proven(self, suppressed: Mask, witnesses: Witnesses) -> Certified:
+    def proven(self, suppressed: Mask, witnesses: Witnesses) -> Any:
         """One pattern, bool[n], with what proves it elsewhere."""
         if witnesses.amount.dtype == object or not len(witnesses):
             return self.pack(suppressed[None])
         genes = self.cpu.genes_of(witnesses.start, self.place[witnesses.cell], witnesses.amount)
-        return Certified((self._lay(suppressed) | self._forced)[None], genes, self.place)
+        return self.held((self._lay(suppressed) | self._forced)[None], genes)
 
-    def proof(self, patterns: Certified) -> Witnesses:
+    def proof(self, patterns: Any) -> Witnesses:
         """The exact changes that prove the first of some patterns, over the cells of the table."""
+        genes = self.here(patterns.take(np.zeros(1, np.int64))).genes
         requirements, cell_at = self.cpu.requirements, np.full(len(self._forced), -1, np.int64)
         cell_at[self.place[self.place >= 0]] = np.flatnonzero(self.place >= 0)
         found = {}  # requirements that share one certificate at one scale share its change
-        for requirement, number in enumerate(patterns.genes.proof[0].tolist()):
-            certificate = self.cpu.certificate(patterns.genes, 0, requirement)
+        for requirement, number in enumerate(genes.proof[0].tolist()):
+            certificate = self.cpu.certificate(genes, 0, requirement)
             if certificate is None:
                 continue
             places, amounts = certificate
@@ -184,7 +196,7 @@ class GeneralKernels:
         return proof_of(found.values())
 
     @contextmanager
-    def _in_time(self) -> Iterator[None]:
+    def in_time(self) -> Iterator[None]:
         """Work in the kernels ends soon after a limited time does: one child of a large table can take many seconds."""
         halt = self.cpu.table.halt
         if self.clock.seconds is None:
@@ -202,41 +214,27 @@ class GeneralKernels:
 
     def set_prices(self, prices: NDArray[np.int64], core: Mask) -> None:
         """Prices int64[S, n]; all columns serve."""
-        self.prices = np.stack([self._lay(row) for row in prices])
+        self.cpu.set_prices(np.stack([self._lay(row) for row in prices]))
 
     def decode(
         self, start: Certified, first: Certified, second: Certified, seeds: Words, style: Any, snapshot: Any
     ) -> tuple[Certified, Mask]:
         """Patterns that prove every requirement from `start`; False where that is impossible."""
-        flags, genes, done = start.flags.copy(), start.genes, np.zeros(start.count, bool)
-        genes = taken(genes, np.arange(start.count))
-        order = np.where(style & BY_NEED, NEED_FIRST, np.where(style & BY_WEIGHT, WEIGHT_FIRST, AT_RANDOM))
-        for one in np.unique(snapshot).tolist():
-            which = np.flatnonzero(snapshot == one)
-            with self._in_time():
-                made = self.cpu.decode(
-                    flags[which],
-                    first.flags[which] & ~self._forced,
-                    second.flags[which] & ~self._forced,
-                    seeds[which],
-                    order[which],
-                    self.prices[one],
-                    taken(genes, which),
-                )
-            flags[which], done[which] = made[0], made[2]
-            for name in Genes._fields:
-                getattr(genes, name)[which] = getattr(made[1], name)
+        with self.in_time():
+            flags, genes, done = self.cpu.decode(
+                start.flags, first.flags, second.flags, seeds, order_of(style), snapshot, start.genes
+            )
         return Certified(flags, genes, self.place), done
 
     def clean(self, patterns: Certified, seeds: Words) -> Certified:
         """The patterns without what is redundant, as far as certificates show it."""
-        with self._in_time():
+        with self.in_time():
             flags, genes = self.cpu.clean(patterns.flags, patterns.genes)
         return Certified(flags, genes, self.place)
 
     def safe(self, patterns: Certified) -> Mask:
         """Whether every requirement has a certificate inside the pattern; what is found is kept with it."""
-        with self._in_time():
+        with self.in_time():
             return self.cpu.prove(patterns.flags, patterns.genes)
 
     def destroy(self, patterns: Certified, seeds: Words, strength: Any) -> Certified:
@@ -262,6 +260,11 @@ class GeneralKernels:
     def nearest(self, patterns: Certified, others: Certified) -> Ints:
         """In how many cells each pattern differs from the nearest other one."""
         return self.crossing.nearest(patterns.packed(), others.packed())
+
+
+def order_of(style: Any) -> Ints:
+    """In which order a general table's requirements are led, by the style of a child."""
+    return np.where(style & BY_NEED, NEED_FIRST, np.where(style & BY_WEIGHT, WEIGHT_FIRST, AT_RANDOM))
 
 
 def hubs_of(lines: EquationLines) -> Mask:

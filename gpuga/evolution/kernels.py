@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from numba import get_num_threads
 
 from gpuga.backends import chosen_backend
@@ -32,11 +30,11 @@ def kernels_of(problem: TableProblem, context: Context, threads: int | None = No
 
 def _on_device(problem: TableProblem, context: Context, threads: int) -> Kernels:
     """The operations on a CUDA device; only here anything of CUDA is imported."""
+    from gpuga.evolution.general_device import GeneralDeviceKernels
     from gpuga.evolution.two_way_device import TwoWayDeviceKernels
     from gpuga.kernels.cuda_machine import this_machine
-    from gpuga.kernels.general_cuda import GeneralCuda
 
     machine = this_machine(device_of(context.backend))
     if isinstance(problem, TwoWayProblem):
         return TwoWayDeviceKernels(problem, threads, machine)
-    return GeneralKernels(problem, context.clock, partial(GeneralCuda, machine=machine))
+    return GeneralDeviceKernels(problem, context.clock, machine)

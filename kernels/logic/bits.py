@@ -44,6 +44,12 @@ def bit(rows: Bits, i: int, j: int) -> Truth:
 
 
 @device
+def flag(row: Bits, cell: int) -> Truth:
+    """Is a cell of a pattern in one row, uint64[W], suppressed?"""
+    return (row[cell >> 6] >> np.uint64(cell & 63)) & ONE != ZERO
+
+
+@device
 def cell_bit(rows: Bits, columns: int, cell: int) -> Truth:
     """Is the cell with this number suppressed?"""
     i = cell // columns

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..layout import INFINITE, Int64
+from ..layout import INFINITE, Bits, Int64
+from .bits import ONE, ZERO, flag
 from .certificates import certify, certify_inside, chain, here, share, stands, sweep, sweep_in_time, take_back, toggle
 from .compile import bare, whole
 from .general_records import (
@@ -18,7 +19,6 @@ from .general_records import (
     FORCED,
     LARGEST_KEY,
     NOTES,
-    Bytes,
     GeneralTable,
     Genes,
     State,
@@ -30,29 +30,32 @@ OFTEN_FAILED = (5, 1, 0)
 
 
 @bare
-def set_prices(table: GeneralTable, state: State, prices: Int64, first: Bytes, second: Bytes, seed: np.uint64) -> None:
-    """What cells cost to a child: next to nothing in both parents, 0.3 in one, else blurred upwards by up to 0.3."""
+def set_prices(table: GeneralTable, state: State, prices: Int64, first: Bits, second: Bits, seed: np.uint64) -> None:
+    """What cells cost to a child: next to nothing in both parents, 0.3 in one, else blurred upwards by up to 0.3.
+
+    Patterns are one row here, uint64[W].
+    """
     for x in range(len(state.price)):
         if table.kind[x] == BARRED:
             state.price[x] = -1
             continue
         full = prices[x] * FINE
-        in_both, in_one = first[x] and second[x], first[x] or second[x]
-        if in_one:
-            price = full // 50 if in_both else full * 3 // 10
+        in_first, in_second = flag(first, x), flag(second, x)
+        if in_first or in_second:
+            price = full // 50 if in_first and in_second else full * 3 // 10
         else:
             price = full + full * below(seed, x, whole(308)) // 1024
         state.price[x] = max(price, 1)
 
 
 @bare
-def load(table: GeneralTable, state: State, start: Bytes, genes: Genes, p: int) -> None:
+def load(table: GeneralTable, state: State, start: Bits, genes: Genes, p: int) -> None:
     """Begin with a pattern, and with the certificates of an individual that stand in it."""
     note = state.note
     for x in range(NOTES):
         note[x] = 0
     for x in range(len(state.hidden)):
-        state.hidden[x] = table.kind[x] == FORCED or (start[x] != 0 and table.kind[x] != BARRED)
+        state.hidden[x] = table.kind[x] == FORCED or (flag(start, x) and table.kind[x] != BARRED)
         state.cost[x] = 0 if state.hidden[x] else state.price[x]
         state.moved[x], state.seen[x] = 0, 0
         if state.hidden[x]:
@@ -79,14 +82,24 @@ def load(table: GeneralTable, state: State, start: Bytes, genes: Genes, p: int) 
 
 
 @bare
-def store(state: State, pattern: Bytes, genes: Genes, p: int) -> bool:
+def write(state: State, pattern: Bits) -> None:
+    """Write the pattern at work."""
+    for w in range(len(pattern)):
+        word = ZERO
+        for x in range(w * 64, min(w * 64 + 64, len(state.hidden))):
+            if state.hidden[x] != 0:
+                word |= ONE << np.uint64(x & 63)
+        pattern[w] = word
+
+
+@bare
+def store(state: State, pattern: Bits, genes: Genes, p: int) -> bool:
     """Write the pattern and its certificates; False, and nothing is written, where the genes have no room for them."""
     sweep(state)
     count, entries = state.note[CERTIFICATES], state.note[ENTRIES]
     if count >= genes.begin.shape[1] or entries > genes.cell.shape[1]:
         return False
-    for x in range(len(state.hidden)):
-        pattern[x] = state.hidden[x]
+    write(state, pattern)
     for certificate in range(count + 1):
         genes.begin[p, certificate] = state.begin[certificate]
     for e in range(entries):

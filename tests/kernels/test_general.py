@@ -70,7 +70,7 @@ def assert_proven(engine: GeneralCpu, pattern: Bools, genes: Genes, p: int) -> N
 
 def children(engine: GeneralCpu, count: int, seed: int = 0) -> tuple[Bools, Genes, Bools]:
     nothing = np.zeros((count, engine.cells), bool)
-    return engine.decode(nothing, nothing, nothing, np.arange(seed, seed + count), np.arange(count) % 3, engine.weight)
+    return engine.decode(nothing, nothing, nothing, np.arange(seed, seed + count), np.arange(count) % 3, 0)
 
 
 @pytest.mark.parametrize("shape", ["a plane", *(s for s in SHAPES if s.startswith(("three", "four")))])
@@ -146,7 +146,7 @@ def test_what_is_destroyed_is_repaired_with_the_certificates_that_stand() -> Non
     ruined = engine.destroy(patterns, genes, np.arange(4), np.full(4, 3))
     assert (ruined <= patterns).all()
     assert (ruined.sum(axis=1) < patterns.sum(axis=1)).all()
-    again, proof, done = engine.decode(ruined, patterns, patterns, np.arange(4), np.zeros(4), engine.weight, genes)
+    again, proof, done = engine.decode(ruined, patterns, patterns, np.arange(4), np.zeros(4), 0, genes)
     assert done.all()
     for p in range(4):
         assert_proven(engine, again[p], proof, p)

@@ -9,8 +9,8 @@ import pytest
 from numba import njit
 
 from gpuga.kernels import INFINITE
-from gpuga.kernels.general import GeneralCpu, of_thread
-from gpuga.kernels.layout import AxisGrid, Bools
+from gpuga.kernels.general import GeneralCpu, of_thread, states_of
+from gpuga.kernels.layout import AxisGrid, Bools, pack
 from gpuga.kernels.logic.box_decode import certified, decode, load, set_prices, sort_order
 from gpuga.kernels.logic.box_sums import cheapest_box, list_axes
 from gpuga.kernels.logic.certificates import certify, here, take_back, toggle
@@ -78,11 +78,8 @@ def _sorted(state, count):  # type: ignore[no-untyped-def]
 def at_work(engine: GeneralCpu, parents: tuple[Bools, Bools] | None = None) -> tuple[GeneralTable, State]:
     """A pattern at work that suppresses only what is forced."""
     first, second = parents or (np.zeros(engine.cells, bool), np.zeros(engine.cells, bool))
-    nothing = np.zeros(engine.cells, np.uint8)
-    state = _begin(
-        engine.table, engine._new_states(1), engine.weight, first.view(np.uint8), second.view(np.uint8), nothing,
-        engine.no_genes(1),
-    )  # fmt: skip
+    nothing, *rows = pack(np.stack([np.zeros(engine.cells, bool), first, second])).bits[:, 0]
+    state = _begin(engine.table, states_of(engine, 1), engine.weight, *rows, nothing, engine.no_genes(1))
     return engine.table, state
 
 
@@ -152,10 +149,8 @@ def test_ruins_publish_secondary_cells_only_and_no_more_than_they_may() -> None:
     assert done.all()
     published = 0
     for p in range(4):
-        state = _begin(
-            engine.table, engine._new_states(1), engine.weight, np.zeros(engine.cells, np.uint8),
-            np.zeros(engine.cells, np.uint8), patterns[p].view(np.uint8), _only(genes, p),
-        )  # fmt: skip
+        nothing, row = pack(np.stack([np.zeros(engine.cells, bool), patterns[p]])).bits[:, 0]
+        state = _begin(engine.table, states_of(engine, 1), engine.weight, nothing, nothing, row, _only(genes, p))
         count = _ruined(engine.table, state, np.uint64(p), 3)
         gone = patterns[p] & (state.hidden == 0)
         assert gone.sum() == count <= 3

@@ -73,33 +73,37 @@ def test_a_generation_in_the_simulator_is_that_of_the_cpu(asked: tuple[int, ...]
 GENERAL = """
 import numpy as np
 from gpuga.kernels.cuda_machine import Machine, this_machine
-from tests.kernels.general_cases import TABLES, check_general
+from tests.kernels.general_cases import BORDERS, TABLES, check_general, check_population
 
-for number, name in enumerate(TABLES):
-    tight = Machine(np, lambda: 1)  # one worker: a launch for each individual
-    device = check_general(tight if number % 2 else this_machine(), name, number)
+for number, name in enumerate([*TABLES, *BORDERS]):
+    tight = Machine(np, lambda: 1)  # one worker has to do all individuals; in limited time a launch for each
+    device = check_general(tight if number % 2 else this_machine(), name, number, limited=number == 1)
     assert device.device is not None and (device.workers == 1 or not number % 2)
+    assert check_population(tight if number % 2 else this_machine(), name, number).device is not None
     print("agrees:", name, flush=True)
 """
 
 
 def test_a_generation_of_general_tables_in_the_simulator_is_that_of_the_cpu() -> None:
-    from .general_cases import TABLES
+    from .general_cases import BORDERS, TABLES
 
     environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
     run = subprocess.run([sys.executable, "-c", GENERAL], env=environment, capture_output=True, text=True, timeout=900)
     assert run.returncode == 0, run.stderr[-3000:]
-    assert run.stdout.splitlines() == [f"agrees: {name}" for name in TABLES]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in [*TABLES, *BORDERS]]
 
 
 POPULATION = """
 import sys
 from gpuga.kernels.cuda_machine import this_machine
 from tests.kernels.device_cases import DEVICE_CASES, make_pair
+from tests.kernels.general_cases import check_population
 
 for name, check in DEVICE_CASES.items():
     check(make_pair(this_machine(), 5, 3, int(sys.argv[1])))
     print("agrees:", name, flush=True)
+check_population(this_machine(), "65 cells", 3, int(sys.argv[1]))
+print("agrees: general", flush=True)
 """
 
 
@@ -110,7 +114,7 @@ def test_a_population_of_any_size_in_the_simulator_is_that_of_the_cpu(count: int
         [sys.executable, "-c", POPULATION, str(count)], env=environment, capture_output=True, text=True, timeout=900
     )
     assert run.returncode == 0, run.stderr[-3000:]
-    assert run.stdout.splitlines() == [f"agrees: {name}" for name in DEVICE_CASES]
+    assert run.stdout.splitlines() == [f"agrees: {name}" for name in [*DEVICE_CASES, "general"]]
 
 
 RUN = """

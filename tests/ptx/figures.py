@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,10 @@ from bench.throughput import CASES, priced
 from gpuga.context import Clock, Context
 from gpuga.evolution.breeding import STYLES
 from gpuga.evolution.deap_toolbox import DeapTable
-from gpuga.evolution.general_kernels import GeneralKernels
+from gpuga.evolution.general_device import GeneralDeviceKernels
 from gpuga.evolution.two_way_device import TwoWayDeviceKernels
 from gpuga.kernels import cuda_kernels
 from gpuga.kernels.cuda_machine import Machine
-from gpuga.kernels.general_cuda import GeneralCuda
 from gpuga.kernels.random import Stream
 
 from .executor import Module
@@ -107,7 +106,7 @@ def general_work() -> dict[str, dict[str, int]]:
     counted, stream = Counted(), Stream(1, 8)
     problem: Any = DeapTable(SOLID.make(1), Context(backend="cpu"), ("cost",)).problem
     machine = Machine(np, lambda: 2**28, counted.launch, lambda record: record)
-    kernels = GeneralKernels(problem, Clock(), partial(GeneralCuda, machine=machine))
+    kernels = GeneralDeviceKernels(problem, Clock(), machine)
     words, zeros = stream.words(CHILDREN).astype(np.uint64) + np.uint64(1), np.zeros(CHILDREN, np.int32)
     nothing = kernels.nothing(CHILDREN)
     made, _ = kernels.decode(nothing, nothing, nothing, words, zeros, zeros)

@@ -15,7 +15,7 @@ from .translate import translate
 REGISTERS = {
     "union": 64, "box_costs": 168, "dual_step": 48, "primal_step": 56, "line_rooms": 64, "tighten": 64,
     "rare_weights": 64, "decode": 224, "clean": 176, "destroy": 112, "judge": 144, "exchange": 80, "price": 56,
-    "nearest": 64, "gather": 48, "general": 255,
+    "nearest": 64, "gather": 48, "copy_individuals": 64, "general": 255,
 }  # fmt: skip
 SHARED = 16
 

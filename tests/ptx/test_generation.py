@@ -47,7 +47,7 @@ def run_of(problem: TwoWayProblem, kernels: Any) -> Run:
     return run
 
 
-def counted(arrays: CountingArrays) -> Machine:
+def counted(arrays: CountingArrays, free: int = 2**24) -> Machine:
     """A machine that counts launches as well."""
     launch = ptx_backend("sm_80").launch
 
@@ -55,7 +55,7 @@ def counted(arrays: CountingArrays) -> Machine:
         arrays.counts["launches"] += blocks > 0
         launch(name, blocks, *arguments)
 
-    return Machine(arrays, lambda: 2**24, counting, lambda record: record)
+    return Machine(arrays, lambda: free, counting, lambda record: record)
 
 
 def state(run: Run) -> list[Any]:

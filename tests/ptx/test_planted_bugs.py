@@ -23,7 +23,7 @@ from gpuga.kernels.cuda_backend import CudaBackend
 from gpuga.kernels.cuda_machine import Machine
 from tests.kernels.cases import CASES
 from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
-from tests.kernels.general_cases import TABLES, check_general
+from tests.kernels.general_cases import BORDERS, TABLES, check_general, check_population
 
 from .backend import SCHEDULES, executable
 from .toolchain import LONG_TO_COMPILE
@@ -175,6 +175,37 @@ BUGS = [
         "a requirement that is forgotten when its cell is published", "logic/box_decode.py",
         "left = state.uses[certificate]", "left = state.uses[certificate] - 1", "general", "general",
     ),
+    Bug(
+        "a word that ends one cell early", "logic/box_decode.py", "min(w * 64 + 64, len(state.hidden))",
+        "min(w * 64 + 63, len(state.hidden))", "general", "general",
+    ),
+    Bug(
+        "certificates of another individual", "cuda_kernels.py", "        row = rows[p]\n", "        row = rows[0]\n",
+        "copy_individuals", "general_population",
+    ),
+    Bug(
+        "the last cell of the last certificate is not copied", "cuda_kernels.py",
+        "entries = genes.begin[row, count]", "entries = genes.begin[row, count] - 1",
+        "copy_individuals", "general_population",
+    ),
+    Bug(
+        "individuals laid over those before them", "cuda_kernels.py", "at = begin + p", "at = p",
+        "copy_individuals", "general_population",
+    ),
+    Bug(
+        "a component weighed by the wrong side", "logic/exchange.py",
+        "joins.weights[cell] if own else -joins.weights[cell]", "-joins.weights[cell] if own else joins.weights[cell]",
+        "exchange", "general_population",
+    ),
+    Bug(
+        "two pairs share their room", "cuda_kernels.py",
+        "exchange_at(bits, columns, joins, marks, chosen, children, cuda.blockIdx.x, q)",
+        "exchange_at(bits, columns, joins, marks, chosen, children, 0, q)", "exchange", "general_population",
+    ),
+    Bug(
+        "a digest of the last word alone", "logic/exchange.py", "mixed(found ^ rows[i, w], w)", "mixed(rows[i, w], w)",
+        "price", "general_population",
+    ),
     Bug("no step ahead", "cuda_kernels.py", "2.0 * new - before", "new", "primal_step", "first_order"),
 ]  # fmt: skip
 
@@ -209,7 +240,7 @@ def notices(bug: Bug, kernels: ModuleType, seeds: int = SEEDS) -> bool:
 
         try:
             passes(bug.case, launch, seed, number)
-        except (AssertionError, PtxError):
+        except (AssertionError, IndexError, PtxError):  # numbers that were never written may lead anywhere
             return True
     return False
 
@@ -218,7 +249,10 @@ def passes(case: str, launch: Callable[..., None], seed: int, number: int) -> No
     """The check of that name, with kernels that are launched so."""
     if case == "general":
         machine = Machine(np, lambda: 2**22, launch, lambda record: record)
-        check_general(machine, list(TABLES)[seed % len(TABLES)], 10 * number + seed)
+        check_general(machine, [*TABLES, *BORDERS][seed % (len(TABLES) + len(BORDERS))], 10 * number + seed)
+    elif case == "general_population":
+        machine = Machine(np, lambda: 2**22, launch, lambda record: record)
+        check_population(machine, list(BORDERS)[seed % len(BORDERS)], 10 * number + seed, 40)
     elif case in DEVICE_CASES:
         machine = Machine(np, lambda: 2**22, launch, lambda record: record)
         DEVICE_CASES[case](make_pair(machine, REQUIREMENTS[seed % len(REQUIREMENTS)], 10 * number + seed))
