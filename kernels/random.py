@@ -82,12 +82,6 @@ class Stream:
         """A random order of 0..count-1."""
         return np.argsort(self.seeds(count), kind="stable").astype(np.int64)
 
-    def sample(self, population: int, size: int) -> NDArray[np.int64]:
-        """`size` different integers of 0..population-1, in random order."""
-        if size > population:
-            raise ValueError(f"cannot draw {size} different integers from {population}")
-        return self.permutation(population)[:size]
-
     def choice(self, weights: ArrayLike, size: int) -> NDArray[np.int64]:
         """Indices drawn with replacement, proportionally to non-negative `weights`."""
         total = np.cumsum(np.asarray(weights, np.float64))

@@ -167,9 +167,10 @@ def test_the_firms_are_the_same_every_time(tmp_path: Path) -> None:
     assert len(list(csv.DictReader((first / "firms.csv").open(encoding="utf-8")))) == 200
 
 
-def test_linked_tables_of_firms_are_safe_together_and_not_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("firms", [100, pytest.param(250, marks=pytest.mark.slow)])
+def test_linked_tables_of_firms_are_safe_together_and_not_alone(tmp_path: Path, firms: int) -> None:
     walk = runpy.run_path(str(EXAMPLES / "firms" / "linked.py"))
-    planned = plan([one.member for one in read_tables(walk["tabulated"](tmp_path, 250))])
+    planned = plan([one.member for one in read_tables(walk["tabulated"](tmp_path, firms))])
     assert [len(cluster.members) for cluster in planned.clusters] == [3]
     linked = planned.clusters[0].linked
     groups = [where[len(where) - part.groups :] for where, part in zip(linked.position, linked.members, strict=True)]

@@ -33,7 +33,16 @@ def exactly_safe(table: Table, suppressed: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("method", ["hypercube", "incremental"])
-@pytest.mark.parametrize(("shape", "tables"), [((4, 5), 40), ((3, 3, 3), 25), ((2, 2, 3, 2), 10)])
+@pytest.mark.parametrize(
+    ("shape", "tables"),
+    [
+        ((4, 5), 40),
+        ((3, 3, 3), 10),
+        ((2, 2, 3, 2), 4),
+        pytest.param((3, 3, 3), 25, marks=pytest.mark.slow),
+        pytest.param((2, 2, 3, 2), 10, marks=pytest.mark.slow),
+    ],
+)
 def test_random_tables_leave_safe_or_are_named_impossible(method: str, shape: tuple[int, ...], tables: int) -> None:
     rng = np.random.default_rng(len(shape))
     protected = 0

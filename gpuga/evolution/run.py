@@ -217,7 +217,7 @@ class Run:
             details,
             proof,
             self._alternatives(best),
-            self._on_front(best),
+            self._on_front(),
         )
 
     def _alternatives(self, best: Mask) -> tuple[Candidate, ...]:
@@ -228,7 +228,7 @@ class Run:
         secondary = int((best & ~self.forced).sum())
         return self._candidates(alternatives(self.kernels, self._pool(), self._one(best), secondary, count))
 
-    def _on_front(self, best: Mask) -> tuple[Candidate, ...]:
+    def _on_front(self) -> tuple[Candidate, ...]:
         """The patterns of the last population that none is better than in everything."""
         return () if self.front is None else self._candidates(self.front.best(self._pool(), MOST_ON_FRONT))
 

@@ -84,10 +84,10 @@ def _program(problem: Problem, grouped: Families, caps: Mapping[int, int], secon
             raise OutOfTime(what)
         raise Infeasible(f"no protection keeps within the caps on suppressions of {names}: raise them or recode", [])
     amount = np.rint(answer.x).astype(np.int64)
-    return Capped(_dealt(grouped, family, cover, amount), int((amount * cost).sum()), answer.status == 0)
+    return Capped(_dealt(grouped, cover, amount), int((amount * cost).sum()), answer.status == 0)
 
 
-def _dealt(grouped: Families, family: Ints, cover: Ints, amount: Ints) -> Ints:
+def _dealt(grouped: Families, cover: Ints, amount: Ints) -> Ints:
     """Deal the chosen covers to the records of each family, in file order."""
     order = np.argsort(grouped.family, kind="stable")
     dealt = np.empty(len(order), np.int64)

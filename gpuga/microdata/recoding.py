@@ -88,7 +88,7 @@ def _rule(field: str, name: str, images: Sequence[str | None]) -> RecodingRule:
     return RecodingRule(name, codes, np.array([at[v] for v in values], np.int32))
 
 
-def _number(field: str, text: str) -> Fraction | None:
+def _number(text: str) -> Fraction | None:
     try:
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
@@ -96,7 +96,7 @@ def _number(field: str, text: str) -> Fraction | None:
 
 
 def _width(field: str, width: str, code: str) -> str | None:
-    size, value = _number(field, width), _number(field, code)
+    size, value = _number(width), _number(code)
     if size is None or size <= 0:
         raise InputError(f"recoding width {printable(width)!r} is not a number above 0", field=field)
     if value is None:
@@ -108,7 +108,7 @@ def _width(field: str, width: str, code: str) -> str | None:
 
 
 def _range(field: str, ranges: str, code: str) -> str | None:
-    value = _number(field, code)
+    value = _number(code)
     for part in ranges.split(";"):
         low, high = _ends(field, part)
         if value is not None and (low is None or low <= value) and (high is None or value <= high):
@@ -119,7 +119,7 @@ def _range(field: str, ranges: str, code: str) -> str | None:
 def _ends(field: str, part: str) -> tuple[Fraction | None, Fraction | None]:
     """The ends of `10-19`, `65-` (no upper end) or `-5` (no lower end)."""
     low, dash, high = part.strip().partition("-")
-    ends = [_number(field, end) if end.strip() else None for end in (low, high)]
+    ends = [_number(end) if end.strip() else None for end in (low, high)]
     if not dash or any(end is None and text.strip() for end, text in zip(ends, (low, high), strict=True)):
         raise InputError(f"{printable(part)!r} is not a range such as 10-19 or 65-", field=field)
     return ends[0], ends[1]

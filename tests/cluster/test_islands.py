@@ -26,7 +26,7 @@ def gone(islands: Islands) -> tuple[Any, ...]:
     return islands.best.tobytes(), islands.cost, islands.lower, islands.generation, islands.children, islands.why
 
 
-@pytest.mark.parametrize("kind", ["plane", "solid"])
+@pytest.mark.parametrize("kind", ["plane", pytest.param("solid", marks=pytest.mark.slow)])
 def test_the_result_does_not_depend_on_the_number_of_workers_or_their_speed(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
@@ -54,7 +54,7 @@ class Dying:
             raise BrokenExecutor
 
 
-@pytest.mark.parametrize("kind", ["plane", "solid"])
+@pytest.mark.parametrize("kind", ["plane", pytest.param("solid", marks=pytest.mark.slow)])
 def test_islands_of_dead_workers_go_on_elsewhere_with_the_same_result(
     kind: str, request: pytest.FixtureRequest
 ) -> None:

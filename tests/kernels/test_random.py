@@ -55,7 +55,6 @@ def test_draws_keep_to_their_range_and_are_even() -> None:
 def test_permutations_hold_every_number_once() -> None:
     stream = Stream(4)
     assert sorted(stream.permutation(50)) == list(range(50))
-    assert len(set(stream.sample(20, 8))) == 8
 
 
 def test_choice_follows_the_weights_and_never_takes_a_zero() -> None:
@@ -65,9 +64,7 @@ def test_choice_follows_the_weights_and_never_takes_a_zero() -> None:
     assert abs(counts[2] / counts[1] - 3) < 0.2
 
 
-@pytest.mark.parametrize(
-    "draw", [lambda s: s.integers(3, 3, 1), lambda s: s.choice([0.0], 1), lambda s: s.sample(2, 3)]
-)
+@pytest.mark.parametrize("draw", [lambda s: s.integers(3, 3, 1), lambda s: s.choice([0.0], 1)])
 def test_impossible_draws_are_refused(draw: object) -> None:
     with pytest.raises(ValueError, match=r"draw|choice"):
         draw(Stream(0))  # type: ignore[operator]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .device_cases import DEVICE_CASES, REQUIREMENTS
+
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
@@ -39,14 +41,15 @@ def test_the_cuda_kernels_agree_with_the_oracle_in_the_simulator() -> None:
 
 
 GENERATION = """
+import sys
 import numpy as np
 from gpuga.kernels.cuda_machine import Machine, this_machine
-from tests.kernels.device_cases import DEVICE_CASES, REQUIREMENTS, make_pair
+from tests.kernels.device_cases import DEVICE_CASES, make_pair
 
 machine = this_machine()
 assert machine.xp is np
 tight = Machine(np, lambda: 1)  # one worker has to do all patterns, one after the other
-for seed, requirements in enumerate(REQUIREMENTS):
+for seed, requirements in enumerate(map(int, sys.argv[1:])):
     for name, check in DEVICE_CASES.items():
         pair = make_pair(tight if seed % 2 else machine, requirements, seed)
         assert pair.device.workers == 1 or not seed % 2
@@ -56,15 +59,15 @@ for seed, requirements in enumerate(REQUIREMENTS):
 """
 
 
-def test_a_generation_in_the_simulator_is_that_of_the_cpu() -> None:
-    from .device_cases import DEVICE_CASES, REQUIREMENTS
-
+@pytest.mark.parametrize("asked", [(64, 1), pytest.param(REQUIREMENTS, marks=pytest.mark.slow)])
+def test_a_generation_in_the_simulator_is_that_of_the_cpu(asked: tuple[int, ...]) -> None:
     environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
     run = subprocess.run(
-        [sys.executable, "-c", GENERATION], env=environment, capture_output=True, text=True, timeout=600
-    )
+        [sys.executable, "-c", GENERATION, *map(str, asked)],
+        env=environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
     assert run.returncode == 0, run.stderr[-3000:]
-    assert run.stdout.splitlines() == [f"agrees: {name} {asked}" for asked in REQUIREMENTS for name in DEVICE_CASES]
+    assert run.stdout.splitlines() == [f"agrees: {name} {number}" for number in asked for name in DEVICE_CASES]
 
 
 GENERAL = """
@@ -107,8 +110,6 @@ print("agrees: general", flush=True)
 
 @pytest.mark.parametrize("count", [1, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_population_of_any_size_in_the_simulator_is_that_of_the_cpu(count: int) -> None:
-    from .device_cases import DEVICE_CASES
-
     environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
     run = subprocess.run(
         [sys.executable, "-c", POPULATION, str(count)], env=environment, capture_output=True, text=True, timeout=900

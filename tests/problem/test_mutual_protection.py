@@ -42,8 +42,9 @@ def test_boosted_requirements_are_within_the_attackers_reach(seed: int) -> None:
         assert attacker.reach(cell, direction, need).attained >= need
 
 
-def test_dense_primaries_protect_most_of_each_other() -> None:
-    table = smith3d((16, 12, 10), 0.35, 0.1, 2)
+@pytest.mark.parametrize("shape", [(12, 9, 8), pytest.param((16, 12, 10), marks=pytest.mark.slow)])
+def test_dense_primaries_protect_most_of_each_other(shape: tuple[int, int, int]) -> None:
+    table = smith3d(shape, 0.35, 0.1, 2)
     requirements = requirements_of(table, False)
     found = mutual_protection(table, requirements, Context())
     assert (found.proven_by >= 0).sum() > 0.9 * len(requirements)

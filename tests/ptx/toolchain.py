@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import re
 import subprocess
@@ -25,15 +26,17 @@ CAPABILITIES = {"sm_80": (8, 0), "sm_90": (9, 0), "sm_100": (10, 0), "sm_120": (
 def quick(name: str) -> tuple[str, ...]:
     """The architectures for which `make test` compiles a kernel; slow tests compile it for all of them.
 
-    The compiler has two generations of code generators, one up to sm_90, one from sm_100 on: one of each, but for the
-    kernels that take longest.
+    The compiler has two generations of code generators, one up to sm_90, one from sm_100 on: one of each for all small
+    kernels, and the first for those that take longer.
     """
-    return ("sm_80",) if name in LONG_TO_COMPILE else ("sm_80", "sm_120")
+    return ("sm_80",) if name in LARGE else ("sm_80", "sm_120")
 
 
 LONG_TO_COMPILE = frozenset({"clean", "decode", "general"})
-"""Kernels that take 10 to 50 seconds for each architecture: too long for a second one of the same logic in every run,
-and for bugs planted in them."""
+"""Kernels that take 10 to 50 seconds: too long for bugs planted in them in every run."""
+
+LARGE = LONG_TO_COMPILE | {"judge", "destroy", "box_costs"}
+"""Kernels of several thousand instructions: too many to be compiled and executed for two architectures in every run."""
 
 
 # Per multiprocessor: most warps, most blocks, shared memory in KiB (compute capabilities, CUDA C programming guide).
@@ -143,6 +146,7 @@ def compile_ahead(name: str) -> None:
     """PTX and machine code of one of the package's kernels for the architectures of a test run, into the cache."""
     from gpuga.kernels import cuda_kernels
 
+    gc.disable()  # a seventh of the time, for nothing: what compilers make stays reachable
     for arch in quick(name):
         assemble(kernel_ptx(cuda_kernels, name, arch), arch)
 
