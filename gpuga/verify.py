@@ -89,7 +89,10 @@ class PlainTable:
     def label(self, cell: int) -> str:
         """A cell for messages: never its value."""
         if cell >= len(self.places):
-            return f"group {cell - len(self.places)}"
+            entries = next(entries for entries, _ in self.lines if any(c == cell for c, _ in entries))
+            members = [c for c, _ in entries if c != cell]
+            more = f" and {len(members) - 3} more" if len(members) > 3 else ""
+            return f"the sum of {', '.join(map(self.label, members[:3]))}{more}"
         if self.names == ["index"]:
             return f"cell {cell}"
         codes = (f"{plain(n)}={plain(c)}" for n, c in zip(self.names, self.places[cell], strict=True))
