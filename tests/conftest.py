@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ from hypothesis import HealthCheck, settings
 # How long an example takes says how busy the machine is, nothing about the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+
+# Compilers make many objects and hold on to them: a seventh of their time went into looks for unreachable ones.
+gc.set_threshold(50_000, 20, 20)
 
 LONGEST = (
     "ptx/test_planted_bugs.py",

@@ -61,9 +61,14 @@ class Population(Sequence[PopulationMember]):
 
     @property
     def members(self) -> list[PopulationMember]:
-        """The individuals, made when first asked for."""
+        """The individuals, made when first asked for.
+
+        They know a twin of the population, which does not know them: what nobody uses any longer leaves the back end at
+        once, not when Python next looks for cycles.
+        """
         if self._members is None:
-            self._members = [PopulationMember(self, place) for place in range(len(self))]
+            twin = Population(self.patterns, self.costs, self.digests)
+            self._members = [PopulationMember(twin, place) for place in range(len(self))]
         return self._members
 
     def take(self, places: Sequence[int] | Ints) -> Population:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from copy import deepcopy
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -65,3 +67,20 @@ def test_deap_selects_copies_and_remembers_individuals() -> None:
     twin = deepcopy(population[2])
     assert twin.population is not population
     assert same_pattern(twin, population[2])
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["two-way", "3-D"])
+def test_what_nobody_uses_any_longer_is_freed_at_once(table: Table) -> None:
+    population = made(table)
+    kept = population[2]
+    patterns, alone = ref(population.patterns), made(table)
+    assert alone.members
+    gone = ref(alone.patterns)
+    gc.disable()
+    try:
+        del population, alone
+        assert gone() is None
+        assert patterns() is not None, "an individual that is kept keeps its pattern"
+        assert kept.suppressed.any()
+    finally:
+        gc.enable()
