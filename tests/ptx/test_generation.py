@@ -86,7 +86,7 @@ def test_a_generation_has_few_launches_and_needs_no_new_memory(problem: TwoWayPr
     assert len(population) > 0.9 * POPULATION
 
 
-@pytest.mark.parametrize(("limit", "left"), [(0, True), (200_000, True), (420_000, True), (1 << 20, False)])
+@pytest.mark.parametrize(("limit", "left"), [(0, True), (200_000, True), (360_000, True), (1 << 20, False)])
 def test_with_little_memory_few_blocks_do_the_work_and_with_less_the_cpu_after_one_warning(
     problem: TwoWayProblem, on_cpu: list[Any], limit: int, left: bool
 ) -> None:
