@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -92,22 +93,28 @@ def bound(problem: TableProblem, context: Context, separator: SeparatorOf | None
 
 
 def _general_bound(problem: GeneralProblem, context: Context, separator: SeparatorOf | None) -> Bound:
-    """What single lines prove or, if better, attackers' programs of small tables; of very large ones what parts do."""
-    clock, roots = context.clock, []
+    """What needs no attackers' programs or, if better, what these prove of small tables."""
+    clock, found = context.clock, list[Bound]()
     programs = problem.weight.size <= MOST_CELLS_TO_PROVE or separator is not None
-    if not programs and problem.weight.size > MOST_CELLS_AT_ONCE:
-        parts = PartsBound(problem.table)
-        for _ in parts.rounds(clock):
-            context.progress.advance(bound=parts.bound)
-        return Bound(problem.base_cost + parts.bound, BY_PARTS, clock.spent())
     if not programs or clock.seconds is not None:
         # the attackers' programs may leave no time to price their columns, without which they prove nothing
         part = clock.part(SHARE_OF_LINES) if programs else clock
-        roots.append((BY_LINES, tightened(master_of(problem, quick=True), part)))
+        found.append(_without_programs(problem, replace(context, clock=part)))
     if programs:
-        roots.append((BY_CUTS, tightened(master_over((separator or AttackerSeparator)(problem)), clock)))
-    kind, root = max(roots, key=lambda one: one[1].bound)
-    return Bound(problem.base_cost + root.bound, kind, clock.spent(), root=root)
+        root = tightened(master_over((separator or AttackerSeparator)(problem)), clock)
+        found.append(Bound(problem.base_cost + root.bound, BY_CUTS, root=root))
+    return replace(max(found, key=lambda one: one.lower_bound), seconds=clock.spent())
+
+
+def _without_programs(problem: GeneralProblem, context: Context) -> Bound:
+    """What single lines prove, of very large tables what parts do."""
+    if problem.weight.size <= MOST_CELLS_AT_ONCE:
+        root = tightened(master_of(problem, quick=True), context.clock)
+        return Bound(problem.base_cost + root.bound, BY_LINES, root=root)
+    parts = PartsBound(problem.table)
+    for _ in parts.rounds(context.clock):
+        context.progress.advance(bound=parts.bound)
+    return Bound(problem.base_cost + parts.bound, BY_PARTS)
 
 
 def tightened(master: Master, clock: Clock) -> Master:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpuga.bounds.cut import Batches, Cut, Floats, Key, Separator
-from gpuga.bounds.proof import CutRows, Proof, certify
+from gpuga.bounds.proof import CutRows, Proof, certify, step_of
 from gpuga.context import Clock
 from gpuga.lp import solver as lp
 from gpuga.lp.cut_session import cut_session
@@ -48,7 +48,7 @@ class Master:
         self.position[self.columns] = np.arange(len(self.columns))
         self.weight: Ints = separator.weight[self.columns]
         costs = separator.weight[self.candidate]
-        self.step = step or max(1, int(np.gcd.reduce(costs)) if len(costs) else 1)
+        self.step = step or step_of(costs)
         self.unit = _unit(costs, self.step)
         # the artificial column is the first one, so that others can be added behind it
         prices = np.append(costs.sum() + self.step, self.weight) / self.unit

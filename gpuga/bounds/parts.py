@@ -12,6 +12,7 @@ there. Of any other table they are runs of equations, with the cuts of single li
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.master import NO_LIMIT
+from gpuga.bounds.proof import step_of, up_to_step
 from gpuga.bounds.search import master_of
 from gpuga.context import Clock
 from gpuga.errors import Infeasible, OutOfTime
@@ -47,13 +49,12 @@ class PartsBound:
         self.left: Ints = table.weight.copy()
         self.point: Floats = np.zeros(len(table))
         self.proven = Fraction(0)
-        costs = table.weight[table.suppressible]
-        self.step = max(1, int(np.gcd.reduce(costs)) if len(costs) else 1)
+        self.step = step_of(table.weight[table.suppressible])
 
     @property
     def bound(self) -> int:
         """The bound in units of the weights, rounded up to what costs can be at all."""
-        return -(-self.proven // self.step) * self.step
+        return up_to_step(math.ceil(self.proven), self.step)
 
     def rounds(self, clock: Clock, most: int = NO_LIMIT) -> Iterator[None]:
         """One part after the other, until the time is up or the bound is as high as `most`."""

@@ -35,8 +35,7 @@ class Proof(NamedTuple):
     @property
     def bound(self) -> int:
         """The bound in units of the weights, rounded up to what costs can be at all."""
-        bound = max(0, -((-self.total) >> self.shift))
-        return -(-bound // self.step) * self.step
+        return up_to_step(max(0, -((-self.total) >> self.shift)), self.step)
 
     def removable(self, cost: int) -> Mask:
         """Columns that no pattern cheaper than `cost` contains."""
@@ -95,6 +94,16 @@ class CutRows:
         counted = np.where(low > 0, reduced, np.where(high > 0, np.minimum(reduced, 0), 0))
         total = sum(fixed[self.asks].tolist()) + sum(counted[counted != 0].tolist())
         return Proof(total, reduced, shift, step)
+
+
+def step_of(costs: Ints) -> int:
+    """What divides every cost."""
+    return max(1, int(np.gcd.reduce(costs)) if len(costs) else 1)
+
+
+def up_to_step(bound: int, step: int) -> int:
+    """A bound, rounded up to what costs can be at all."""
+    return -(-bound // step) * step
 
 
 def certify(weight: Ints, candidate: Mask, cuts: Sequence[Cut], multipliers: Floats, step: int) -> Proof:

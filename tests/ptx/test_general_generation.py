@@ -19,7 +19,7 @@ from gpuga.problem.general import GeneralProblem
 from gpuga.table.generate import smith3d
 
 from .counting import CountingArrays
-from .test_generation import FULL, MOST_BYTES, MOST_LAUNCHES, counted, state
+from .test_generation import counted, state, stays_on_the_device
 
 PLENTY = 2**30
 """Bytes that hold the scratch of a worker for each of 128 individuals; they are touched only where they are used.
@@ -66,16 +66,7 @@ def test_a_generation_has_few_launches_and_needs_no_new_memory(problem: GeneralP
     arrays = CountingArrays()
     kernels = GeneralDeviceKernels(problem, Clock(), counted(arrays, free))
     assert kernels.threads >= size
-    run = new_run(problem, kernels, size)
-    population = run.breeder.newcomers(size)
-    for generation in range(5):
-        arrays.counts.clear()
-        population = run.breeder.survive(population, run.breeder.vary(population, run.toolbox))
-        counts = arrays.counts
-        assert counts["launches"] + counts["copies"] <= MOST_LAUNCHES, counts
-        assert counts["bytes to host"] * FULL <= MOST_BYTES * size, counts
-        assert counts["allocations"] == 0 or generation < 3, counts
-    assert len(population) > 0.9 * size
+    stays_on_the_device(new_run(problem, kernels, size), arrays, size, 5)
 
 
 @pytest.mark.parametrize("last", [0, 3, 17, 40, 90])

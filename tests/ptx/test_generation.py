@@ -58,6 +58,19 @@ def counted(arrays: CountingArrays, free: int = 2**24) -> Machine:
     return Machine(arrays, lambda: free, counting, lambda record: record)
 
 
+def stays_on_the_device(run: Run, arrays: CountingArrays, size: int, generations: int) -> None:
+    """Generations of a population of that size take few launches, few bytes and, from the fourth on, no new memory."""
+    population = run.breeder.newcomers(size)
+    for generation in range(generations):
+        arrays.counts.clear()
+        population = run.breeder.survive(population, run.breeder.vary(population, run.toolbox))
+        counts = arrays.counts
+        assert counts["launches"] + counts["copies"] <= MOST_LAUNCHES, counts
+        assert counts["bytes to host"] * FULL <= MOST_BYTES * size, counts
+        assert counts["allocations"] == 0 or generation < 3, counts
+    assert len(population) > 0.9 * size
+
+
 def state(run: Run) -> list[Any]:
     population = run.evolution.population
     return [population.costs.tolist(), population.unpacked(range(len(population))).tolist(), run.best().tolist()]
@@ -75,15 +88,7 @@ def test_a_run_on_the_device_is_that_on_the_cpu(problem: TwoWayProblem, on_cpu: 
 def test_a_generation_has_few_launches_and_needs_no_new_memory(problem: TwoWayProblem) -> None:
     arrays = CountingArrays()
     run = new_run(problem, TwoWayDeviceKernels(problem, 1, counted(arrays)))
-    population = run.breeder.newcomers(POPULATION)
-    for generation in range(GENERATIONS):
-        arrays.counts.clear()
-        population = run.breeder.survive(population, run.breeder.vary(population, run.toolbox))
-        counts = arrays.counts
-        assert counts["launches"] + counts["copies"] <= MOST_LAUNCHES, counts
-        assert counts["bytes to host"] * FULL <= MOST_BYTES * POPULATION, counts
-        assert counts["allocations"] == 0 or generation < 3, counts
-    assert len(population) > 0.9 * POPULATION
+    stays_on_the_device(run, arrays, POPULATION, GENERATIONS)
 
 
 @pytest.mark.parametrize(("limit", "left"), [(0, True), (200_000, True), (360_000, True), (1 << 20, False)])
