@@ -31,6 +31,7 @@ class Method:
     parameters: type[Parameters] = Parameters
     starts: bool = False  # whether it takes patterns to start from
     evolves: bool = False  # whether it has a DEAP toolbox, whose operators can be replaced
+    two_way: bool = False  # whether it takes two-way tables only
 
     @property
     def options(self) -> tuple[Parameter, ...]:
@@ -75,6 +76,7 @@ METHODS: tuple[Method, ...] = (
         parameters=parameters.HeurGeneParameters,
         starts=True,
         evolves=True,
+        two_way=True,
     ),
     Method(
         "gensup",
@@ -84,6 +86,7 @@ METHODS: tuple[Method, ...] = (
         parameters=parameters.GenSupParameters,
         starts=True,
         evolves=True,
+        two_way=True,
     ),
     Method(
         "gapn",
@@ -93,6 +96,7 @@ METHODS: tuple[Method, ...] = (
         parameters=parameters.GapnParameters,
         starts=True,
         evolves=True,
+        two_way=True,
     ),
     Method(
         "hypercube",
@@ -139,6 +143,7 @@ METHODS: tuple[Method, ...] = (
         "gpuga.heuristics.shortest_path:shortest_path",
         "two-way tables: cheapest augmenting paths for each level, then clean-up",
         "Carvalho et al. 1994; Almeida et al. 2008",
+        two_way=True,
     ),
     Method(
         "castro",
@@ -146,6 +151,7 @@ METHODS: tuple[Method, ...] = (
         "two-way tables: disjoint shortest paths that credit every sensitive cell they pass",
         "Castro 2005; Almeida et al. 2008",
         parameters=parameters.CastroParameters,
+        two_way=True,
     ),
     Method(
         "pbp",
@@ -153,6 +159,7 @@ METHODS: tuple[Method, ...] = (
         "two-way tables: parallel bound and path, the best of N diverse patterns",
         "Almeida et al. 2008",
         parameters=parameters.PbpParameters,
+        two_way=True,
     ),
     Method(
         "exact",

@@ -23,6 +23,7 @@ from gpuga.lp.solver import Solver
 from gpuga.memory import check_population
 from gpuga.methods import DEFAULT, Method, Run, find_method
 from gpuga.parameters import MOST_ON_FRONT, SolverParameters
+from gpuga.problem.two_way import required_two_way
 from gpuga.protection import Bound
 from gpuga.result import Protection
 from gpuga.safety.audit import Audit, audit
@@ -211,6 +212,8 @@ def _check(table: Table, method: Method, parameters: Parameters, asked: Settings
         check_population(table, parameters.values()["population"])
     if (asked.operators or asked.on_generation) and not method.evolves:
         raise InputError(f"{method.name} is not evolutionary: it has no operators or generations", field="operators")
+    if method.two_way and asked.walk is None:  # else a run whose time is up at once would end with another's pattern
+        required_two_way(table)
 
 
 def _context(asked: Settings, backend: str, solver: Solver, model: AttackerModel) -> Context:

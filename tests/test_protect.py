@@ -10,11 +10,13 @@ import pytest
 
 from gpuga.anytime import make_safe
 from gpuga.context import Context
-from gpuga.errors import Infeasible
+from gpuga.errors import Infeasible, InputError
+from gpuga.methods import METHODS
 from gpuga.protect import protect
 from gpuga.safety.audit import audit
 from gpuga.safety.exposure import exposure
 from gpuga.table import Levels, Status, Table
+from gpuga.table.generate import smith3d
 from gpuga.table.table import Lines
 from tests.support.exact_attacker import intervals
 from tests.support.small_tables import random_table
@@ -140,3 +142,10 @@ def test_a_cell_suppressed_beforehand_that_nothing_moves_cannot_be_protected() -
     assert protect(table, "incremental").audit.safe
     with pytest.raises(Infeasible, match="cell 2"):
         protect(table, "incremental", protect_secondary=True)
+
+
+@pytest.mark.parametrize("method", [method.name for method in METHODS if method.two_way])
+def test_a_method_of_two_way_tables_refuses_others_before_the_time_counts(method: str) -> None:
+    """Else a run whose time is up at once would end with the first safe pattern in the method's name."""
+    with pytest.raises(InputError, match="needs a two-way table"):
+        protect(smith3d((4, 4, 3), 0.05, 0.0, 1), method, seconds=1e-3)

@@ -104,13 +104,17 @@ class TwoWayProblem:
 
 def two_way_problem(table: Table, context: Context) -> TwoWayProblem:
     """The problem of a two-dimensional table, or `Infeasible`; `InputError` for any other table."""
+    return problem_of(required_two_way(table), context.strict, context.clock)
+
+
+def required_two_way(table: Table) -> TwoWayTable:
+    """The table as a two-way one; `InputError` for any other."""
     plane = two_way_table(table)
     if plane is None:
         raise InputError(
-            "this method needs a two-way table; hypercube and incremental take any table",
-            field="--method",
+            "this method needs a two-way table; hypercube and incremental take any table", field="--method"
         )
-    return problem_of(plane, context.strict, context.clock)
+    return plane
 
 
 def problem_of(plane: TwoWayTable, strict: bool, clock: Clock | None = None) -> TwoWayProblem:
