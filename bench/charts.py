@@ -156,21 +156,29 @@ def bars(title: str, groups: Sequence[str], series: Series, words: str, log: boo
     return drawing.svg()
 
 
-def lines(title: str, points: Points, x_words: str, y_words: str, log: bool = True, joined: bool = True) -> str:
-    """Points of several series, joined by lines or not; both axes logarithmic or both linear."""
+def lines(
+    title: str, points: Points, x_words: str, y_words: str, log: tuple[bool, bool] = (True, True), joined: bool = True
+) -> str:
+    """Points of several series, joined by lines or not; `log` says which of both axes are logarithmic."""
     drawing = Drawing(title)
-    every = [point for many in points.values() for point in many if not log or min(point) > 0]
+    shown = {name: [(x, y) for x, y in many if _fits(x, log[0]) and _fits(y, log[1])] for name, many in points.items()}
+    every = [point for many in shown.values() for point in many]
     if not every:
         return drawing.svg()
-    across = ChartAxis.over(x_words, [x for x, _ in every], log, LEFT, WIDTH - RIGHT)
-    upright = ChartAxis.over(y_words, [y for _, y in every], log, HEIGHT - BOTTOM, TOP)
+    across = ChartAxis.over(x_words, [x for x, _ in every], log[0], LEFT, WIDTH - RIGHT)
+    upright = ChartAxis.over(y_words, [y for _, y in every], log[1], HEIGHT - BOTTOM, TOP)
     drawing.vertical(upright)
     drawing.horizontal(across)
     drawing.legend(list(points))
-    for many, fill in zip(points.values(), colours(list(points)), strict=True):
-        places = [(across.at(x), upright.at(y)) for x, y in many if not log or min(x, y) > 0]
+    for many, fill in zip(shown.values(), colours(list(shown)), strict=True):
+        places = [(across.at(x), upright.at(y)) for x, y in many]
         if joined and places:
             path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
             drawing.parts.append(f'<path d="M{path}" stroke-width="2" {fill.replace("fill", "stroke")} fill="none"/>')
         drawing.parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" {fill}/>' for x, y in places]
     return drawing.svg()
+
+
+def _fits(value: float, log: bool) -> bool:
+    """Whether an axis can show a value."""
+    return value > 0 or not log

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+from gpuga.files.read import read_table
 from gpuga.table.generate import herrington, smith3d
 from gpuga.table.table import Table
 
@@ -26,6 +28,11 @@ def _herrington(rows: int, columns: int, share: float, seconds: float) -> Kind:
 def _smith(shape: tuple[int, int, int], share: float, seconds: float) -> Kind:
     name = f"smith3d-{'x'.join(map(str, shape))}-{100 * share:g}%"
     return Kind(name, lambda seed: smith3d(shape, share, 0.1, seed), seconds)
+
+
+def kind_of_file(path: str) -> Kind:
+    """A table of a file as a kind of its own; every seed gives the same table."""
+    return Kind(Path(path).stem, lambda seed: read_table(path), 60)
 
 
 KINDS = {

@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import islands, jobs, plane
+from bench import islands, jobs, plane, work
 from bench.best_known import read_list, text_of
+from bench.contest import comparison_section
 from bench.history import findings, instruction_words, of_version, read_entries, write_entries
 from bench.microdata import sections as microdata_sections
 from bench.options import parser_of
@@ -49,7 +50,8 @@ RESULTS = HERE / "results"
 EARLIER = RESULTS / "earlier"
 GATHERED = (
     "machine.json", "steps.json", "throughput.json", "plane.csv", "scale.json", "scale_large.json", "smith_large.json",
-    "contest.json", "share.json", "peers.json", "microdata.json", "islands.json", "jobs.json",
+    "contest.json", "ablation.json", "share.json", "work.json", "peers.json", "microdata.json", "islands.json",
+    "jobs.json",
 )  # fmt: skip
 """The files of a folder of measurements; their names among the results are the same."""
 
@@ -58,6 +60,16 @@ ROWS, HISTORY = "papers.csv", "history.csv"
 
 CONDITIONS = "conditions.md"
 """Beside earlier figures: how the machine was used while it measured, in the words of whoever measured."""
+
+
+KIND_WORDS = (
+    "`python -m bench contest`: by how much other methods are dearer than `circuits` on the same tables in the same "
+    "time (negative: cheaper), with the interval of the mean by Student's distribution; `exact@2` had twice the time."
+)
+ABLATION_WORDS = (
+    "`python -m bench contest --ablation`: by how much `circuits` is dearer without each of its ingredients, in the "
+    "same time on the same tables; an interval that holds 0 says that no worth is shown."
+)
 
 
 def gather(folder: Path, results: Path) -> list[str]:
@@ -108,8 +120,13 @@ def report(results: Path, plots: str = "results/plots") -> tuple[str, list[Secti
         _scale(_json(results, "scale.json"), "scale"),
         _scale(_json(results, "scale_large.json"), "scale-large"),
         _smith_large(_json(results, "smith_large.json")),
+        comparison_section("contest-kinds", "Equal time, kind by kind", contests, KIND_WORDS),
         _contest(contests),
+        comparison_section(
+            "ablation", "What each ingredient is worth", _json(results, "ablation.json") or [], ABLATION_WORDS
+        ),
         _share(_json(results, "share.json")),
+        *work.sections(_json(results, "work.json") or []),
         *_made(_json(results, "islands.json"), islands.section),
         *_made(_json(results, "jobs.json"), jobs.section),
         _history(results),

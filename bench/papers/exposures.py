@@ -89,10 +89,7 @@ def _by_size(rows: Sequence[Row]) -> Section | None:
         f"Two-way tables with 10 or 25 % primaries and 10 or 20 % zeros. {OTHER_TABLES} Smith and others report K = Ku "
         "in about 99 % of tables."
     )
-    chart = lines(
-        "Serpell Fig. 2: primaries left out by size", {"measured": points}, "cells", "per cent left out", log=True,
-        joined=True,
-    )  # fmt: skip
+    chart = lines("Serpell Fig. 2: primaries left out by size", {"measured": points}, "cells", "per cent left out")
     return Section(
         "exposures-by-size", "Serpell figure 2: what the modified model saves, by size", header, body, words, chart
     )

@@ -166,7 +166,7 @@ def _table5(rows: Sequence[Row], given: Sequence[dict[str, str]]) -> Section:
         reductions,
         "primaries left out, per cent",
         "CPU time saved, per cent",
-        log=False,
+        log=(False, False),
         joined=False,
     )
     return Section(

@@ -128,7 +128,7 @@ def _by_time(rows: Sequence[Row]) -> Section | None:
         "minimum-cost flow, and a group a general linear program: calls of groups are the dearer ones."
     )
     points = {name: [(point[1], point[2]) for point in _trace(row)] for name, row in followed.items()}
-    chart = lines("Cost by CPU time", points, "CPU seconds", "cost", log=False)
+    chart = lines("Cost by CPU time", points, "CPU seconds", "cost", log=(False, False))
     return Section("smith-figure-2", "Smith figure 2: cost by CPU time", header, body, words, chart)
 
 
@@ -144,5 +144,5 @@ def _by_calls(rows: Sequence[Row]) -> Section | None:
     ]
     header = ("algorithm", *(f"cost after {mark:,} calls" for mark in marks))
     points = {name: [(point[0], point[2]) for point in _trace(row)] for name, row in followed.items()}
-    chart = lines("Cost by calls of the fitness function", points, "calls", "cost", log=False)
+    chart = lines("Cost by calls of the fitness function", points, "calls", "cost", log=(False, False))
     return Section("smith-figure-3", "Smith figure 3: cost by calls", header, body, "The runs of figure 2.", chart)
