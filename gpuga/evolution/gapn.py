@@ -20,7 +20,7 @@ from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
-from gpuga.evolution.group_seeds import AT_ONCE, GroupSeeds
+from gpuga.evolution.group_seeds import GroupSeeds
 from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.patterns import (
     PatternIndividual,
@@ -72,9 +72,10 @@ class Gapn:
         problem, count, size = self.problem, self.parameters.population, 1
         found = given_patterns(problem, problem.costs(), self.context)
         while len(found) < count and not (found and self.context.clock.expired()):
-            orders = self.stream.permutations(min(size, AT_ONCE, count - len(found)), len(problem.levels.place))
+            size = min(size, self.seeds.at_once, count - len(found))
+            orders = self.stream.permutations(size, len(problem.levels.place))
             try:
-                found += self.seeds.made(list(orders), [None] * len(orders))
+                found += self.seeds.made(list(orders), [None] * size)
             except OutOfTime:
                 if not found:
                     raise

@@ -20,8 +20,8 @@ from gpuga.safety.box_search import boxes_in_order
 from gpuga.safety.boxes import BOXES_AT_ONCE, box_grid
 from gpuga.table.table import Ints, Mask
 
-AT_ONCE = 1024
-"""Patterns of the largest group. Groups begin with one pattern and double, so that a limited time finds some ready."""
+AT_ONCE, CELLS_AT_ONCE = 1024, 1 << 24
+"""Patterns and cells of all patterns of the largest group."""
 
 
 class RectangleSearch:
@@ -71,11 +71,15 @@ class RectangleSearch:
 
 
 class GroupSeeds:
-    """Safe patterns of one problem, made in groups."""
+    """Safe patterns of one problem, made in groups of up to `at_once`.
+
+    Let groups begin with one pattern and double, so that the end of a limited time finds some ready.
+    """
 
     def __init__(self, problem: TwoWayProblem, kernels: Kernels) -> None:
         self.problem, self.kernels = problem, kernels
         self.rectangles = RectangleSearch(problem)
+        self.at_once = max(1, min(AT_ONCE, CELLS_AT_ONCE // problem.candidate.size))
         self._costs = problem.costs()
 
     def made(self, orders: Sequence[Ints], blurs: Sequence[NDArray[np.float64] | None]) -> list[Mask]:
