@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numba
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from gpuga.circuits.path_cover import clean_up
 from gpuga.context import Context
 from gpuga.evolution.gapn import Gapn
 from gpuga.evolution.gensup import GenSup
-from gpuga.evolution.heurgene import HeurGene, HeurGeneIndividual
-from gpuga.evolution.heurgene_loops import LONGEST, level_supports
+from gpuga.evolution.heurgene import HeurGene
+from gpuga.evolution.heurgene_individual import HeurGeneIndividual
+from gpuga.evolution.heurgene_loops import LONGEST, drop_redundant, level_supports, new_scratch
 from gpuga.evolution.patterns import PatternIndividual, same_places
 from gpuga.parameters import GapnParameters, GenSupParameters, HeurGeneParameters
 from gpuga.problem.two_way import TwoWayProblem, two_way_problem
@@ -176,13 +179,29 @@ def test_heurgenes_crossover_swaps_one_circuit_and_its_mutation_only_drops_place
 
 def _mutates_safely(problem: TwoWayProblem, operators: HeurGene, child: HeurGeneIndividual) -> None:
     before = child.grid(problem.shape)
-    after = operators.mutate(child).grid(problem.shape)
+    (mutated,) = operators.mutate([child])
+    after = mutated.grid(problem.shape)
     assert safe(problem, before)
     assert safe(problem, after)
     assert not (after & ~before).any()
 
 
-@pytest.mark.parametrize("method", ["gapn"])
+def test_heurgenes_offspring_mutate_together_as_they_do_alone(problem: TwoWayProblem) -> None:
+    operators = HeurGene(problem, Context(seed=3), HeurGeneParameters(population=12))
+    population = operators.first()
+    mated = [operators.mate(one, two) for one in population for two in population if one is not two]
+    offspring = [child for children in mated if children is not None for child in children]
+    alone = [deepcopy(child) for child in offspring]
+    dropped = 0
+    for child, twin in zip(offspring, alone, strict=True):
+        at, fresh = child.mutates_at, new_scratch(problem.network())
+        dropped += drop_redundant(operators.cell_levels, twin.circuits, at, operators.weight, fresh)
+    assert dropped
+    for mutated, twin in zip(operators.mutate(offspring), alone, strict=True):
+        assert np.array_equal(mutated.lists, twin.lists)
+
+
+@pytest.mark.parametrize("method", ["heurgene", "gapn"])
 def test_populations_of_thousands_are_the_same_on_any_back_end_and_number_of_threads(plane: Table, method: str) -> None:
     before, found = numba.get_num_threads(), []
     try:
