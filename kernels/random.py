@@ -80,7 +80,11 @@ class Stream:
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A random order of 0..count-1."""
-        return np.argsort(self.seeds(count), kind="stable").astype(np.int64)
+        return self.permutations(1, count).reshape(count)
+
+    def permutations(self, size: int, count: int) -> NDArray[np.int64]:
+        """int64[size, count]: as many random orders, those that single calls would draw."""
+        return np.argsort(self.seeds(size * count).reshape(size, count), axis=1, kind="stable").astype(np.int64)
 
     def choice(self, weights: ArrayLike, size: int) -> NDArray[np.int64]:
         """Indices drawn with replacement, proportionally to non-negative `weights`."""

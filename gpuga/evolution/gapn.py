@@ -2,25 +2,25 @@
 
 Cells are kept in sets by the primary that they protect, as far as a simple rectangle of suppressed cells shows it.
 One-point crossover exchanges the sets behind a point; infeasible children are rejected; mutation removes
-over-suppressions from the best child; parents and children compete for a constant population.
+over-suppressions from the best child; parents and children compete for a constant population. All children of a
+generation are judged in one call of the back end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from deap import base
 from numba import get_num_threads
 
-from gpuga.circuits.path_cover import by_paths, clean_up
-from gpuga.circuits.paths import plain
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.group_seeds import GroupSeeds
 from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.patterns import (
     PatternIndividual,
@@ -29,14 +29,20 @@ from gpuga.evolution.patterns import (
     run_to_pattern,
     same_places,
 )
-from gpuga.heuristics.hypercube import rectangles
+from gpuga.evolution.threads import on_threads
 from gpuga.kernels import get_backend
-from gpuga.kernels.layout import Requirements
 from gpuga.parameters import GapnParameters
 from gpuga.problem.two_way import TwoWayProblem
 from gpuga.protection import Found
-from gpuga.safety.boxes import BoxSearch, box_grid
-from gpuga.table.table import Ints, Table
+from gpuga.table.table import Ints, Mask, Table
+
+
+class Networks(NamedTuple):
+    """The sets of an individual: place `place[e]` protects primary number `primary[e]`; `shown` bool[S] have a set."""
+
+    primary: Ints
+    place: Ints
+    shown: Mask
 
 
 def gapn(table: Table, context: Context, parameters: GapnParameters = GapnParameters()) -> Found:
@@ -56,74 +62,90 @@ class Gapn:
         self.problem, self.context, self.parameters = problem, context, parameters
         self.stream = context.stream(3)
         self.backend = get_backend(context.backend)
-        levels, plane = problem.levels, problem.plane
-        sign = plane.sign.ravel()[levels.place].astype(np.int64)
-        direction = np.where(levels.forward, 1, -1) * sign
-        cells = plane.cell.ravel()[levels.place].astype(np.int32)
-        self.requirements = Requirements(cells, direction.astype(np.int8), levels.need)
-        self.primary, self.of_level = np.unique(levels.place, return_inverse=True)
+        self.primary, self.of_level = np.unique(problem.levels.place, return_inverse=True)
         self.kernels = kernels_of(problem, context, get_num_threads())
+        self.seeds = GroupSeeds(problem, self.kernels)
+        self._known: dict[bytes, Networks] = {}
 
     def first(self) -> list[PatternIndividual]:
-        """Hypercube patterns in random orders of the levels."""
-        problem, costs = self.problem, self.problem.costs()
-        found = given_patterns(problem, costs, self.context)
-        while len(found) < self.parameters.population and not (found and self.context.clock.expired()):
-            boxed = rectangles(problem, self.stream.permutation(len(problem.levels.place)))
+        """Hypercube patterns in random orders of the levels, made in groups."""
+        problem, count, size = self.problem, self.parameters.population, 1
+        found = given_patterns(problem, problem.costs(), self.context)
+        while len(found) < count and not (found and self.context.clock.expired()):
+            size = min(size, self.seeds.at_once, count - len(found))
+            orders = self.stream.permutations(size, len(problem.levels.place))
             try:
-                found.append(by_paths(problem, costs, plain(), start=boxed))
+                found += self.seeds.made(list(orders), [None] * size)
             except OutOfTime:
                 if not found:
                     raise
+            size *= 2
         return [PatternIndividual.of(pattern) for pattern in found]
 
-    def networks(self, individual: PatternIndividual) -> list[Ints]:
-        """Per primary the secondary places of the rectangles that show its levels; empty where none does."""
-        boxes = box_grid(self.problem.plane.table)
-        assert boxes is not None, "a plane always has a box grid"
+    def networks(self, individual: PatternIndividual) -> Networks:
+        """Per primary the secondary places of the rectangles that show its levels; none where one is not shown."""
         secondary = individual.grid(self.problem.shape)
-        covered, witnesses = BoxSearch(boxes, self.problem.pattern(secondary)).certify(self.requirements)
-        sets: list[list[Ints]] = [[] for _ in self.primary]
-        short = set(self.of_level[~covered].tolist())
-        for w, level in enumerate(np.flatnonzero(covered)):
-            places = self.problem.plane.place[witnesses.one(w)[0]]
-            sets[self.of_level[level]].append(places[secondary.ravel()[places]])
-        none = np.zeros(0, np.int64)
-        return [none if p in short else np.unique(np.concatenate([none, *one])) for p, one in enumerate(sets)]
+        level, place = self.seeds.rectangles.inside(self.problem.pattern(secondary))
+        open_levels = np.ones(len(self.of_level), bool)
+        open_levels[level] = False
+        whole = np.bincount(self.of_level[open_levels], minlength=len(self.primary)) == 0
+        primary = self.of_level[level]
+        kept = whole[primary] & secondary.ravel()[place]
+        shown = np.bincount(primary[kept], minlength=len(self.primary)) > 0
+        return Networks(primary[kept], place[kept], shown)
 
-    def mate(self, one: PatternIndividual, two: PatternIndividual) -> list[PatternIndividual]:
-        """Two children: the sets behind a random point change sides; cells in no set stay."""
-        mine, theirs = self.networks(one), self.networks(two)
-        point = self.stream.integer(0, len(mine))
-        available = [p for p in range(point, len(mine)) if len(mine[p]) and len(theirs[p])]
-        if not available:
-            return []
+    def mate(self, parents: Sequence[PatternIndividual]) -> list[PatternIndividual]:
+        """Two children of each pair in a row: the sets behind a random point change sides; cells in no set stay.
+
+        A pair that has no sets to exchange has no children.
+        """
+        networks = self._networks_of(parents)
+        points = self.stream.integers(0, len(self.primary), len(parents) // 2)
         children = []
-        for own, other, individual in ((mine, theirs, one), (theirs, mine, two)):
-            leaving = np.concatenate([own[p] for p in available])
-            others = [own[p] for p in range(len(own)) if p not in set(available)]
-            staying = np.concatenate([np.zeros(0, np.int64), *others])
-            kept = individual.places[~np.isin(individual.places, np.setdiff1d(leaving, staying))]
-            children.append(PatternIndividual(np.unique(np.concatenate([kept, *(other[p] for p in available)]))))
+        for pair, point in enumerate(points.tolist()):
+            one, two = 2 * pair, 2 * pair + 1
+            swapped = networks[one].shown & networks[two].shown
+            swapped[:point] = False
+            if swapped.any():
+                children.append(self._child(parents[one], networks[one], networks[two], swapped))
+                children.append(self._child(parents[two], networks[two], networks[one], swapped))
         return children
+
+    def _networks_of(self, parents: Sequence[PatternIndividual]) -> list[Networks]:
+        """The sets of all parents; those of the generation before are still known."""
+        names = [one.places.tobytes() for one in parents]
+        new = {name: one for name, one in zip(names, parents, strict=True) if name not in self._known}
+        made = dict(zip(new, on_threads(self.networks, list(new.values())), strict=True))
+        self._known = {name: made[name] if name in made else self._known[name] for name in names}
+        return [self._known[name] for name in names]
+
+    def _child(self, parent: PatternIndividual, own: Networks, other: Networks, swapped: Mask) -> PatternIndividual:
+        """The parent with another's sets of some primaries instead of its own; what its other sets share stays."""
+        child = parent.grid(self.problem.shape).ravel()
+        leaving = swapped[own.primary]
+        child[own.place[leaving]] = False
+        child[own.place[~leaving]] = True
+        child[other.place[swapped[other.primary]]] = True
+        return PatternIndividual.of(child)
 
     def feasible(self, children: Sequence[PatternIndividual]) -> list[PatternIndividual]:
         """The children that protect everything, decided by the kernels in one call."""
         if not children:
             return []
-        grids = np.stack([child.grid(self.problem.shape).ravel() for child in children])
-        safe = self.kernels.safe(self.kernels.pack(grids))
+        safe = self.kernels.safe(self.kernels.pack(self._rows(children)))
         return [children[z] for z in np.flatnonzero(safe).tolist()]
 
+    def _rows(self, individuals: Sequence[PatternIndividual]) -> Mask:
+        return np.stack([one.grid(self.problem.shape).ravel() for one in individuals])
+
     def mutate(self, individual: PatternIndividual) -> PatternIndividual:
-        """The individual without over-suppressions."""
-        return PatternIndividual.of(clean_up(self.problem, individual.grid(self.problem.shape)))
+        """The individual without over-suppressions, the heaviest first."""
+        cleaned = self.kernels.clean(self.kernels.pack(self._rows([individual])), np.zeros(1, np.uint64))
+        return PatternIndividual.of(cleaned.unpacked()[0] & ~self.problem.forced.ravel())
 
     def vary(self, population: Sequence[PatternIndividual], toolbox: base.Toolbox) -> list[PatternIndividual]:
         """A generation's feasible children, the best of them mutated."""
-        parents = toolbox.select(population, 2 * (len(population) // 2))
-        pairs = zip(parents[0::2], parents[1::2], strict=True)
-        children = self.feasible([child for a, b in pairs for child in toolbox.mate(a, b)])
+        children = self.feasible(toolbox.mate(toolbox.select(population, 2 * (len(population) // 2))))
         if children:
             weight = self.problem.weight.ravel()
             best = min(range(len(children)), key=lambda z: int(weight[children[z].places].sum()))
@@ -132,7 +154,7 @@ class Gapn:
 
 
 def gapn_toolbox(operators: Gapn) -> base.Toolbox:
-    """GAPN as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
+    """GAPN as a toolbox: `select(population, k)`, `mate(parents)`, `mutate(individual)`, `vary`, `replace`."""
     toolbox = new_toolbox()
     toolbox.register("evaluate", partial(evaluate_patterns, operators.backend, operators.problem.weight.ravel()))
     chosen = selection.find_selection(operators.parameters.selection)

@@ -13,27 +13,28 @@ cell from it, and a run ends after an hour.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 from deap import base
-from numpy.typing import NDArray
+from numba import get_num_threads
 
-from gpuga.circuits.path_cover import by_paths
-from gpuga.circuits.paths import plain
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.evolution import replacement, selection
 from gpuga.evolution.engine import new_toolbox
+from gpuga.evolution.group_seeds import GroupSeeds
+from gpuga.evolution.heurgene_individual import HeurGeneIndividual, dissimilarity
 from gpuga.evolution.heurgene_loops import (
     LONGEST,
     TOO_LONG,
     CellLevels,
-    Circuits,
     LoopScratch,
     attempt_crossover,
     circuit_lists,
@@ -42,9 +43,11 @@ from gpuga.evolution.heurgene_loops import (
     level_supports,
     new_scratch,
 )
-from gpuga.evolution.individual import Cost
+from gpuga.evolution.heurgene_seeds import UnlikeSeeds
+from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.patterns import costs_in_one_call, given_patterns, run_to_pattern
-from gpuga.heuristics.hypercube import rectangles
+from gpuga.evolution.threads import on_threads
+from gpuga.heuristics.hypercube import levels_by_cell
 from gpuga.heuristics.repeated_rectangles import rectangles_until_safe
 from gpuga.kernels import Stream, get_backend
 from gpuga.parameters import HeurGeneParameters
@@ -61,44 +64,6 @@ HOUR = 3600.0
 
 
 MATINGS_DRAWN = 64
-
-
-class HeurGeneIndividual:
-    """Lists of protecting places per sensitive cell (int32[S, 32], sorted, -1 after the last) and other suppressions.
-
-    `rest` holds the places of cells whose circuits are longer than 32: they are kept, and never change sides.
-    """
-
-    __slots__ = ("crossed", "fitness", "lists", "rest")
-
-    def __init__(self, lists: NDArray[np.int32], rest: Ints) -> None:
-        self.lists = np.array(lists, np.int32)
-        self.rest = np.array(rest, np.int64)
-        self.crossed = -1
-        self.fitness = Cost()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> HeurGeneIndividual:
-        twin = HeurGeneIndividual(self.lists, self.rest)
-        if self.fitness.valid:
-            twin.fitness.values = self.fitness.values
-        return twin
-
-    @property
-    def circuits(self) -> Circuits:
-        """The same arrays for compiled loops, which change them in place."""
-        return Circuits(self.lists, self.rest)
-
-    def grid(self, shape: tuple[int, int]) -> Mask:
-        """As a grid of secondary suppressions."""
-        out = np.zeros(shape, bool)
-        out.reshape(-1)[self.lists[self.lists >= 0]] = True
-        out.reshape(-1)[self.rest] = True
-        return out
-
-
-def dissimilarity(one: HeurGeneIndividual, other: HeurGeneIndividual) -> int:
-    """How many sensitive cells are protected by different circuits."""
-    return int((one.lists != other.lists).any(axis=1).sum())
 
 
 def heurgene(table: Table, context: Context, parameters: HeurGeneParameters = HeurGeneParameters()) -> Found:
@@ -133,7 +98,10 @@ class HeurGene:
         self.cell_levels = CellLevels(problem.levels, order.astype(np.int64), start)
         self._attempts: list[Ints] = []
         self._known: set[bytes] = set()
-        self.scratch: LoopScratch = new_scratch(problem.network())
+        self._free: SimpleQueue[LoopScratch] = SimpleQueue()
+        for _ in range(get_num_threads()):
+            self._free.put(new_scratch(problem.network()))
+        self.kernels = kernels_of(problem, context, get_num_threads())
         self.offspring = self.refused = self.infeasible = 0
 
     def counts(self) -> dict[str, int]:
@@ -141,10 +109,12 @@ class HeurGene:
         counted = {"offspring": self.offspring, "pairs_without_offspring": self.refused}
         return counted | ({"infeasible_offspring": self.infeasible} if self.parameters.as_published else {})
 
-    def _unsafe(self, child: HeurGeneIndividual) -> bool:
-        """Whether a child leaves a cell without its protection: the paper's main question."""
-        lists = np.full((len(self.cells), LONGEST), -1, np.int32)
-        return circuit_lists(self.problem.network(child.grid(self.problem.shape)), self.cell_levels, lists) > 0
+    def _unsafe(self, children: Sequence[HeurGeneIndividual]) -> int:
+        """How many children leave a cell without its protection, by the kernels in one call: the paper's question."""
+        if not children:
+            return 0
+        rows = np.stack([child.grid(self.problem.shape).ravel() for child in children])
+        return int((~self.kernels.safe(self.kernels.pack(rows))).sum())
 
     def first(self) -> list[HeurGeneIndividual]:
         """Hypercube in random orders of the sensitive cells, redundant cells removed.
@@ -153,32 +123,19 @@ class HeurGene:
         other orders give the same rectangles: an individual that is much like another one is made again
         at blurred weights.
         """
-        problem, costs = self.problem, self.problem.costs()
-        found = [self.individual(pattern) for pattern in given_patterns(problem, costs, self.context)]
-        while len(found) < self.parameters.population and not (found and self.context.clock.expired()):
+        problem, count = self.problem, self.parameters.population
+        found = [self.individual(pattern) for pattern in given_patterns(problem, problem.costs(), self.context)]
+        if not self.parameters.as_published:
+            UnlikeSeeds(GroupSeeds(problem, self.kernels), self.stream, self.individual).grow(found, count)
+            return found
+        while len(found) < count and not (found and self.context.clock.expired()):
+            order = levels_by_cell(problem, self.stream.permutation(len(self.cells)))
             try:
-                found.append(self._unlike(found))
+                found.append(self.individual(rectangles_until_safe(problem, order).secondary))
             except OutOfTime:
                 if not found:
                     raise
         return found
-
-    def _unlike(self, found: Sequence[HeurGeneIndividual]) -> HeurGeneIndividual:
-        """One more individual, made again at blurred weights if it is much like another one."""
-        order = self.stream.permutation(len(self.cells))
-        if self.parameters.as_published:
-            levels = np.concatenate([self._levels(s) for s in order])
-            return self.individual(rectangles_until_safe(self.problem, levels).secondary)
-        made = self._seed(order)
-        if any(2 * dissimilarity(made, other) < len(self.cells) for other in found):
-            made = self._seed(order, 0.7 + 0.6 * self.stream.uniform(len(self.problem.plane.table)))
-        return made
-
-    def _seed(self, order: Ints, blur: NDArray[np.float64] | None = None) -> HeurGeneIndividual:
-        levels = [self._levels(s) for s in order]
-        problem = self.problem
-        boxed = rectangles(problem, np.concatenate(levels), blur)
-        return self.individual(by_paths(problem, problem.costs(), plain(), start=boxed))
 
     def individual(self, secondary: Mask) -> HeurGeneIndividual:
         """A safe pattern with its circuits: the places that one flow per level uses."""
@@ -205,15 +162,18 @@ class HeurGene:
         first, second = HeurGeneIndividual(one.lists, one.rest), HeurGeneIndividual(two.lists, two.rest)
         published = self.parameters.as_published
         drawn = self.stream.permutation(len(self.cells))[:ATTEMPTS] if published else self._drawn()
-        swapped = attempt_crossover(first.circuits, second.circuits, self.weight, drawn, self.scratch)
+        with self._scratch() as scratch:
+            swapped = attempt_crossover(first.circuits, second.circuits, self.weight, drawn, scratch)
         if swapped < 0 or (not published and self._seen(first, second)):
             self.refused += 1
             return None
         self.offspring += 2
-        if published:
-            self.infeasible += self._unsafe(first) + self._unsafe(second)
-        first.crossed = second.crossed = swapped
+        for child in (first, second):
+            child.mutates_at = self._any_cell() if published else swapped
         return first, second
+
+    def _any_cell(self) -> int:
+        return self.stream.integer(0, len(self.cells))
 
     def _seen(self, *offspring: HeurGeneIndividual) -> bool:
         """Whether both offspring have been there before: as patterns converge, most have."""
@@ -229,23 +189,36 @@ class HeurGene:
             self._attempts = list(many.reshape(MATINGS_DRAWN, ATTEMPTS))
         return self._attempts.pop()
 
-    def mutate(self, offspring: HeurGeneIndividual) -> HeurGeneIndividual:
-        """Drop the redundant cells that the crossover made, and merge the circuits that they were part of.
+    def mutate(self, offspring: Sequence[HeurGeneIndividual]) -> list[HeurGeneIndividual]:
+        """Drop the redundant cells that the crossover made, and merge the circuits that they were part of; in place.
 
         A random circuit is looked at where no crossover came before, and as published always; then one redundant
-        cell of that circuit goes.
+        cell of that circuit goes. Whole generations mutate on all threads.
         """
-        if self.parameters.as_published:
-            drawn = self.stream.integer(0, len(self.cells))
-            drop_one_redundant(self.cell_levels, offspring.circuits, drawn, self.scratch)
-            return offspring
-        if offspring.crossed < 0:
-            offspring.crossed = self.stream.integer(0, len(self.cells))
-        drop_redundant(self.cell_levels, offspring.circuits, offspring.crossed, self.weight, self.scratch)
-        return offspring
+        for child in offspring:
+            if child.mutates_at < 0:
+                child.mutates_at = self._any_cell()
+        return on_threads(self._mutated, offspring)
+
+    def _mutated(self, child: HeurGeneIndividual) -> HeurGeneIndividual:
+        with self._scratch() as scratch:
+            if self.parameters.as_published:
+                drop_one_redundant(self.cell_levels, child.circuits, child.mutates_at, scratch)
+            else:
+                drop_redundant(self.cell_levels, child.circuits, child.mutates_at, self.weight, scratch)
+        return child
+
+    @contextmanager
+    def _scratch(self) -> Iterator[LoopScratch]:
+        """Scratch that nobody else uses meanwhile."""
+        scratch = self._free.get()
+        try:
+            yield scratch
+        finally:
+            self._free.put(scratch)
 
     def vary(self, population: Sequence[HeurGeneIndividual], toolbox: base.Toolbox) -> list[HeurGeneIndividual]:
-        """A generation: half as many matings as individuals, each with two offspring that mutate."""
+        """A generation: half as many matings as individuals, each with two offspring; all of them mutate at once."""
         offspring: list[HeurGeneIndividual] = []
         matings = len(population) // 2
         pairs = PUBLISHED_PARENTS if self.parameters.as_published else NEW_PARENTS
@@ -255,9 +228,11 @@ class HeurGene:
                 one, two = next(parents), next(parents)
                 children = None if one is two else toolbox.mate(one, two)
                 if children is not None:
-                    offspring += [toolbox.mutate(child) for child in children]
+                    offspring += children
                     break
-        return offspring
+        if self.parameters.as_published:
+            self.infeasible += self._unsafe(offspring)
+        return list(toolbox.mutate(offspring))
 
     def evaluate(self, backend: Any, group: Sequence[HeurGeneIndividual]) -> list[tuple[int]]:
         """The costs of a whole group: the lists become circuits, and the kernels unite them in one call."""
@@ -304,7 +279,7 @@ class Portfolio:
 
 
 def heurgene_toolbox(operators: HeurGene) -> base.Toolbox:
-    """HeurGene as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(individual)`, `vary`, `replace`."""
+    """HeurGene as a toolbox: `select(population, k)`, `mate(a, b)`, `mutate(offspring)`, `vary`, `replace`."""
     toolbox = new_toolbox()
     wanted = operators.parameters
     portfolio = Portfolio(operators.stream, wanted.selection, wanted.replacement)

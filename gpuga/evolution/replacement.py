@@ -25,12 +25,17 @@ def elite(population: Sequence[Any], offspring: Sequence[Any]) -> list[Any]:
     return [both[z] for z in order]
 
 
+def _drawn(survivors: Sequence[Any], offspring: Sequence[Any], stream: Stream, each: int) -> list[list[int]]:
+    """Places drawn at random, so many for each child."""
+    drawn: list[list[int]] = stream.integers(0, len(survivors), each * len(offspring)).reshape(-1, each).tolist()
+    return drawn
+
+
 def kill_tournament(population: Sequence[Any], offspring: Sequence[Any], stream: Stream) -> list[Any]:
     """Each child competes with the least fit of a few drawn at random, and takes its place if it is fitter."""
     survivors = list(population)
-    for child in offspring:
-        drawn = stream.integers(0, len(survivors), TOURNAMENT)
-        worst = max(drawn.tolist(), key=lambda z: survivors[z].fitness.values[0])
+    for child, drawn in zip(offspring, _drawn(survivors, offspring, stream, TOURNAMENT), strict=True):
+        worst = max(drawn, key=lambda z: survivors[z].fitness.values[0])
         if child.fitness.values[0] < survivors[worst].fitness.values[0]:
             survivors[worst] = child
     return survivors
@@ -44,8 +49,7 @@ def similar(
 ) -> list[Any]:
     """Each child takes the place of the most similar of a few drawn at random, fitter or not."""
     survivors = list(population)
-    for child in offspring:
-        drawn = stream.integers(0, len(survivors), TOURNAMENT).tolist()
+    for child, drawn in zip(offspring, _drawn(survivors, offspring, stream, TOURNAMENT), strict=True):
         survivors[min(drawn, key=lambda z: distance(child, survivors[z]))] = child
     return survivors
 
@@ -53,8 +57,8 @@ def similar(
 def replace_random(population: Sequence[Any], offspring: Sequence[Any], stream: Stream) -> list[Any]:
     """Each child takes the place of one drawn at random, fitter or not."""
     survivors = list(population)
-    for child in offspring:
-        survivors[int(stream.integers(0, len(survivors), 1)[0])] = child
+    for child, (place,) in zip(offspring, _drawn(survivors, offspring, stream, 1), strict=True):
+        survivors[place] = child
     return survivors
 
 

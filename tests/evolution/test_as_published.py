@@ -8,7 +8,8 @@ import pytest
 import gpuga
 from gpuga.context import Clock, Context
 from gpuga.evolution.gensup import GenSup
-from gpuga.evolution.heurgene import HOUR, HeurGene, HeurGeneIndividual, heurgene
+from gpuga.evolution.heurgene import HOUR, HeurGene, heurgene
+from gpuga.evolution.heurgene_individual import HeurGeneIndividual
 from gpuga.evolution.ordering_ga import Breeding, Ordering, mutate, ordering_ga, ordering_ls
 from gpuga.evolution.orderings import (
     FlowEvaluator,
@@ -155,8 +156,9 @@ def test_offspring_that_lost_a_circuit_would_be_counted() -> None:
     problem = two_way_problem(herrington(20, 20, 0.02, 3), Context())
     operators = HeurGene(problem, Context(), HeurGeneParameters(as_published=True, population=2))
     whole = operators.first()[0]
-    assert not operators._unsafe(whole)
-    assert operators._unsafe(HeurGeneIndividual(np.full_like(whole.lists, -1), np.zeros(0, np.int64)))
+    broken = HeurGeneIndividual(np.full_like(whole.lists, -1), np.zeros(0, np.int64))
+    assert operators._unsafe([whole]) == 0
+    assert operators._unsafe([broken, whole, broken]) == 2
 
 
 def test_mutation_as_published_takes_one_cell_at_most_and_stays_safe() -> None:
@@ -165,7 +167,7 @@ def test_mutation_as_published_takes_one_cell_at_most_and_stays_safe() -> None:
     operators = HeurGene(problem, Context(), HeurGeneParameters(as_published=True, population=3))
     full = operators.individual(problem.candidate)
     before = int(full.grid(problem.shape).sum())
-    operators.mutate(full)
+    operators.mutate([full])
     assert audit(table, problem.pattern(full.grid(problem.shape)), intervals=False).safe
     assert int(full.grid(problem.shape).sum()) <= before + 32  # merged circuits may be other ones
     assert HOUR == 3600

@@ -132,7 +132,7 @@ print(there.backend, there.device, here.device, (there.suppressed == here.suppre
 """
 
 
-@pytest.mark.parametrize("method", ["circuits", "gapn"])
+@pytest.mark.parametrize("method", ["circuits", "gapn", "heurgene"])
 def test_a_whole_run_in_the_simulator_is_that_of_the_cpu(method: str) -> None:
     environment = dict(os.environ, NUMBA_ENABLE_CUDASIM="1", PYTHONPATH=str(ROOT))
     run = subprocess.run(
