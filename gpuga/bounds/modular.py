@@ -16,7 +16,7 @@ from itertools import islice, product
 
 import numpy as np
 
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, BranchAndCut
+from gpuga.bounds.search import MOST_CELLS_AT_ONCE, MOST_CELLS_TO_PROVE, BranchAndCut
 from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context, Silent
 from gpuga.errors import Infeasible, OutOfTime
@@ -26,6 +26,7 @@ from gpuga.protection import Found
 from gpuga.table.crossing import CrossedAxes, Family, crossing_of
 from gpuga.table.grid import flat_dimension, grid_lines
 from gpuga.table.table import Grid, Ints, Levels, Mask, Status, Table
+from gpuga.table.two_way import two_way_table
 
 Node = tuple[Family, ...]
 """One family per axis."""
@@ -52,6 +53,8 @@ def modular(table: Table, context: Context) -> Found:
         start: Mask | None = by_sub_tables(table, crossing, context)
     else:
         start = protected(table, MOST_STEPS, replace(context, clock=context.clock.part(SHARE)))
+        if start is not None and two_way_table(table) is not None:
+            return Found(start, evaluations=1)  # flows audit it at once
     cover = Cover(table, requirements_of(table, context.strict, context.clock), context, start)
     order = np.argsort(-cover.requirements.need, kind="stable").tolist()
     cover.presolve()
@@ -134,7 +137,7 @@ def sub_tables(crossing: CrossedAxes) -> list[SubTable]:
 
 def protected(table: Table, steps: int, context: Context) -> Mask | None:
     """The cheapest pattern (bool[n]) found in so many steps; None where there is none, or none in time."""
-    if len(table) > MOST_CELLS_TO_PROVE:
+    if len(table) > (MOST_CELLS_TO_PROVE if two_way_table(table) is None else MOST_CELLS_AT_ONCE):
         return None
     try:
         problem = problem_for(table, context.strict, context.clock)

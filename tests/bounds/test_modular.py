@@ -13,11 +13,12 @@ import gpuga
 from gpuga.bounds import modular as module
 from gpuga.bounds.exact import exact
 from gpuga.bounds.modular import SubTable, by_sub_tables, modular, protected, sub_tables
+from gpuga.bounds.search import MOST_CELLS_TO_PROVE
 from gpuga.context import Clock, Context
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.safety.audit import audit
 from gpuga.table.crossing import CrossedAxes, crossing_of
-from gpuga.table.generate import smith3d
+from gpuga.table.generate import class1, smith3d
 from gpuga.table.table import Mask, Table
 
 
@@ -49,6 +50,15 @@ def test_sub_tables_with_holes_keep_only_equations_of_the_table() -> None:
 @pytest.mark.parametrize(("shape", "seed"), [((4, 4, 4), 1), pytest.param((5, 4, 4), 2, marks=pytest.mark.slow)])
 def test_a_table_without_sub_totals_is_one_sub_table_and_gets_its_optimum(shape: tuple[int, ...], seed: int) -> None:
     table = smith3d(shape, 0.08, 0.1, seed)
+    best = exact(table, Context())
+    assert best.bound is not None
+    assert best.bound.lower_bound == table.cost(best.suppressed)
+    assert table.cost(modular(table, Context()).suppressed) == table.cost(best.suppressed)
+
+
+def test_a_large_two_way_table_is_one_sub_table_and_gets_its_optimum() -> None:
+    table = class1(60, 60, 1)
+    assert len(table) > MOST_CELLS_TO_PROVE
     best = exact(table, Context())
     assert best.bound is not None
     assert best.bound.lower_bound == table.cost(best.suppressed)
