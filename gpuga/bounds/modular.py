@@ -10,7 +10,7 @@ audit judges the whole table at the end, and what falls short is repaired there.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from dataclasses import replace
 from itertools import islice, product
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from gpuga.bounds.search import MOST_CELLS_AT_ONCE, MOST_CELLS_TO_PROVE, BranchAndCut
 from gpuga.circuits.cover import Cover
-from gpuga.context import Clock, Context, Silent
+from gpuga.context import Context, Silent
 from gpuga.errors import Infeasible, OutOfTime
 from gpuga.problem.general import requirements_of
 from gpuga.problem.problem import problem_for
@@ -93,31 +93,49 @@ def by_sub_tables(table: Table, crossing: CrossedAxes, context: Context) -> Mask
         for cell in cells.tolist():
             home.setdefault(cell, []).append(number)
     suppressed, allowed, alone = table.forced.copy(), context.clock.part(SHARE), replace(context, start=())
-    waiting, queued = deque(range(len(parts))), set(range(len(parts)))
+    waiting = Waiting([len(cells) for _, cells in parts])
     context.progress.stage("sub-tables", len(parts))
     left, steps = ROUNDS * len(parts), min(MOST_STEPS, max(LEAST_STEPS, ALL_STEPS // max(1, len(parts))))
     while waiting and left and not allowed.expired():
         left -= 1
-        clock = _share(parts, waiting, allowed)
-        number = waiting.popleft()
-        queued.discard(number)
+        number, share = waiting.take()
         cells, hidden = parts[number][1], suppressed[parts[number][1]]
         new = cells[:0]
         if hidden.any():
             part = _table_of(table, crossing, parts[number], hidden)
-            found = protected(part, steps, replace(alone, clock=clock))
+            found = protected(part, steps, replace(alone, clock=allowed.part(share)))
             new = new if found is None else cells[found & ~hidden]
         suppressed[new] = True
-        for again in sorted({other for cell in new.tolist() for other in home[cell]} - {number} - queued):
-            waiting.append(again)
-            queued.add(again)
+        for again in sorted({other for cell in new.tolist() for other in home[cell]} - {number}):
+            waiting.add(again)
         context.progress.advance()
     return suppressed
 
 
-def _share(parts: list[SubTable], waiting: deque[int], allowed: Clock) -> Clock:
-    """The time of the first that waits: by its cells among those of all that wait."""
-    return allowed.part(len(parts[waiting[0]][1]) / sum(len(parts[number][1]) for number in waiting))
+class Waiting:
+    """The sub-tables that wait for protection, each once, by their numbers of cells (at first all of them in turn)."""
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.sizes, self.cells = sizes, 0
+        self._queue: OrderedDict[int, None] = OrderedDict()
+        for number in range(len(sizes)):
+            self.add(number)
+
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
+    def add(self, number: int) -> None:
+        """Let one wait, at the end; one that waits already keeps its place."""
+        if number not in self._queue:
+            self._queue[number] = None
+            self.cells += self.sizes[number]
+
+    def take(self) -> tuple[int, float]:
+        """The first, and its share of the time: by its cells among those of all that wait."""
+        number, _ = self._queue.popitem(last=False)
+        share = self.sizes[number] / self.cells
+        self.cells -= self.sizes[number]
+        return number, share
 
 
 def sub_tables(crossing: CrossedAxes) -> list[SubTable]:

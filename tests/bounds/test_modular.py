@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +11,9 @@ import pytest
 import gpuga
 from gpuga.bounds import modular as module
 from gpuga.bounds.exact import exact
-from gpuga.bounds.modular import SubTable, by_sub_tables, modular, protected, sub_tables
+from gpuga.bounds.modular import Waiting, by_sub_tables, modular, protected, sub_tables
 from gpuga.bounds.search import MOST_CELLS_TO_PROVE
-from gpuga.context import Clock, Context
+from gpuga.context import Context
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.safety.audit import audit
 from gpuga.table.crossing import CrossedAxes, crossing_of
@@ -96,11 +95,12 @@ def test_a_sub_table_that_cannot_be_protected_alone_is_left_to_the_whole() -> No
 
 
 def test_time_is_shared_by_the_cells_that_wait() -> None:
-    parts: list[SubTable] = sub_tables(crossing_found(smith3d((9, 4, 4), 0.1, 0.1, 1, 1)))
-    sizes = [len(cells) for _, cells in parts]
-    assert len(set(sizes)) > 1
-    clock = Clock(1000.0)
-    for first in range(len(parts)):
-        waiting = deque(range(first, len(parts)))
-        share = module._share(parts, waiting, clock).seconds
-        assert share == pytest.approx(1000.0 * sizes[first] / sum(sizes[first:]), rel=0.01)
+    sizes = [30, 10, 60]
+    waiting = Waiting(sizes)
+    assert waiting.take() == (0, 0.3)
+    waiting.add(2)
+    waiting.add(0)
+    assert waiting.take() == (1, 0.1)
+    assert waiting.take() == (2, pytest.approx(2 / 3))
+    assert waiting.take() == (0, 1.0)
+    assert not waiting
