@@ -5,7 +5,8 @@ the search of `exact` can within its share of the time, or of steps where time i
 one is suppressed in all; in sub-tables below, a suppressed cell is protected like a primary (any movement will
 do), since a narrow interval above would carry down. When a later sub-table suppresses a cell of an earlier one, that
 one is protected again. Each sub-table has levels that hold inside it, which says little about the whole: the
-audit judges the whole table at the end, and what falls short is repaired there.
+audit judges the whole table at the end, and what falls short is repaired there. Large tables whose families overlap
+are not divided.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ SHARE = 0.7
 
 def modular(table: Table, context: Context) -> Found:
     """A safe pattern by sub-tables, then repaired as a whole, without what the whole can do without."""
+    small = len(table) <= MOST_CELLS_TO_PROVE
     crossing = crossing_of(table, context.clock.expired)
-    several = crossing is not None and len(sub_tables(crossing)) > 1
+    several = crossing is not None and (small or _is_hierarchy(crossing)) and len(sub_tables(crossing)) > 1
     if crossing is not None and several:
         start: Mask | None = by_sub_tables(table, crossing, context)
     else:
@@ -58,7 +60,6 @@ def modular(table: Table, context: Context) -> Found:
     cover = Cover(table, requirements_of(table, context.strict, context.clock), context, start)
     order = np.argsort(-cover.requirements.need, kind="stable").tolist()
     cover.presolve()
-    small = len(table) <= MOST_CELLS_TO_PROVE
     if not small:  # programs find what is there already, and would take too long here
         cover.by_boxes(order)
     cover.by_lp(order)
@@ -68,6 +69,15 @@ def modular(table: Table, context: Context) -> Found:
         cover = _cheapest_part(cover, used, replace(context, clock=context.clock.part(SHARE)))
         cover.inside(order)  # the circuits come along: the audit has little time left
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
+
+
+def _is_hierarchy(crossing: CrossedAxes) -> bool:
+    """Whether every code has one total at most.
+
+    Where families overlap, as in linked tables, the equations of several sub-tables together can fix every cell that
+    each of them alone protects; what was suppressed is of no use then. In a small table the search mends that.
+    """
+    return all(axis.parent is not None for axis in crossing.axes)
 
 
 def _cheapest_part(cover: Cover, used: Mask, context: Context) -> Cover:

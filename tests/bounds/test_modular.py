@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from gpuga.bounds.search import MOST_CELLS_TO_PROVE
 from gpuga.context import Context
 from gpuga.heuristics.hypercube import hypercube
 from gpuga.safety.audit import audit
+from gpuga.table.builders import table_from_frame
 from gpuga.table.crossing import CrossedAxes, crossing_of
 from gpuga.table.generate import class1, smith3d
 from gpuga.table.table import Mask, Table
@@ -29,6 +31,21 @@ def crossing_found(table: Table) -> CrossedAxes:
 
 def safe(table: Table, suppressed: Mask) -> bool:
     return audit(table, suppressed, intervals=False).safe
+
+
+def overlapping() -> Table:
+    """Four regions in provinces and in zones, by kind: regions have two totals each."""
+    provinces = {"North": None, "a": "North", "b": "North", "South": None, "c": "South", "d": "South"}
+    zones = {"coast": None, "a": "coast", "c": "coast", "inland": None, "b": "inland", "d": "inland"}
+    places = list(product("abcd", "xyz"))
+    value = np.random.default_rng(1).integers(1, 60, len(places))
+    frame = {
+        "region": [region for region, _ in places],
+        "kind": [kind for _, kind in places],
+        "value": value.tolist(),
+        "status": ["u" if v < 18 else "s" for v in value.tolist()],
+    }
+    return table_from_frame(frame, hierarchies={"region": [provinces, zones]}, levels="20%")
 
 
 def test_every_line_lies_in_a_sub_table() -> None:
@@ -70,6 +87,23 @@ def test_a_hierarchical_table_is_safe_and_cheaper_than_by_boxes(seed: int) -> No
     found = modular(table, Context())
     assert safe(table, found.suppressed)
     assert table.cost(found.suppressed) < table.cost(hypercube(table, Context()).suppressed)
+
+
+def test_a_large_table_whose_families_overlap_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = overlapping()
+    assert len(sub_tables(crossing_found(table))) > 1
+    divided: list[Table] = []
+
+    def noted(table: Table, crossing: CrossedAxes, context: Context) -> Mask:
+        divided.append(table)
+        return by_sub_tables(table, crossing, context)
+
+    monkeypatch.setattr(module, "by_sub_tables", noted)
+    assert safe(table, modular(table, Context()).suppressed)
+    assert divided == [table]
+    monkeypatch.setattr(module, "MOST_CELLS_TO_PROVE", 10)
+    assert safe(table, modular(table, Context()).suppressed)
+    assert divided == [table]
 
 
 def test_every_sub_table_is_protected_when_the_queue_is_empty() -> None:
