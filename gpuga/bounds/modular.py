@@ -65,7 +65,9 @@ def modular(table: Table, context: Context) -> Found:
     cover.by_lp(order)
     used = cover.suppressed.copy()
     cover.clean_up()
-    if small and several:
+    if not small:
+        cover.exchange()
+    elif several:
         cover = _cheapest_part(cover, used, replace(context, clock=context.clock.part(SHARE)))
         cover.inside(order)  # the circuits come along: the audit has little time left
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())

@@ -89,6 +89,14 @@ def test_a_hierarchical_table_is_safe_and_cheaper_than_by_boxes(seed: int) -> No
     assert table.cost(found.suppressed) < table.cost(hypercube(table, Context()).suppressed)
 
 
+def test_a_large_table_is_cheaper_than_by_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_CELLS_TO_PROVE", 100)
+    table = smith3d((7, 5, 4), 0.1, 0.1, 1)
+    found = modular(table, Context())
+    assert safe(table, found.suppressed)
+    assert table.cost(found.suppressed) < table.cost(hypercube(table, Context()).suppressed)
+
+
 def test_a_large_table_whose_families_overlap_is_not_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     table = overlapping()
     assert len(sub_tables(crossing_found(table))) > 1
