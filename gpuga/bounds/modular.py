@@ -5,20 +5,21 @@ the search of `exact` can within its share of the time, or of steps where time i
 one is suppressed in all; in sub-tables below, a suppressed cell is protected like a primary (any movement will
 do), since a narrow interval above would carry down. When a later sub-table suppresses a cell of an earlier one, that
 one is protected again. Each sub-table has levels that hold inside it, which says little about the whole: the
-audit judges the whole table at the end, and what falls short is repaired there.
+audit judges the whole table at the end, and what falls short is repaired there. Large tables whose families overlap
+are not divided.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from dataclasses import replace
 from itertools import islice, product
 
 import numpy as np
 
-from gpuga.bounds.search import MOST_CELLS_TO_PROVE, BranchAndCut
+from gpuga.bounds.search import MOST_CELLS_AT_ONCE, MOST_CELLS_TO_PROVE, BranchAndCut
 from gpuga.circuits.cover import Cover
-from gpuga.context import Clock, Context, Silent
+from gpuga.context import Context, Silent
 from gpuga.errors import Infeasible, OutOfTime
 from gpuga.problem.general import requirements_of
 from gpuga.problem.problem import problem_for
@@ -26,6 +27,7 @@ from gpuga.protection import Found
 from gpuga.table.crossing import CrossedAxes, Family, crossing_of
 from gpuga.table.grid import flat_dimension, grid_lines
 from gpuga.table.table import Grid, Ints, Levels, Mask, Status, Table
+from gpuga.table.two_way import two_way_table
 
 Node = tuple[Family, ...]
 """One family per axis."""
@@ -46,25 +48,38 @@ SHARE = 0.7
 
 def modular(table: Table, context: Context) -> Found:
     """A safe pattern by sub-tables, then repaired as a whole, without what the whole can do without."""
+    small = len(table) <= MOST_CELLS_TO_PROVE
     crossing = crossing_of(table, context.clock.expired)
-    several = crossing is not None and len(sub_tables(crossing)) > 1
+    several = crossing is not None and (small or _is_hierarchy(crossing)) and len(sub_tables(crossing)) > 1
     if crossing is not None and several:
         start: Mask | None = by_sub_tables(table, crossing, context)
     else:
         start = protected(table, MOST_STEPS, replace(context, clock=context.clock.part(SHARE)))
+        if start is not None and two_way_table(table) is not None:
+            return Found(start, evaluations=1)  # flows audit it at once
     cover = Cover(table, requirements_of(table, context.strict, context.clock), context, start)
     order = np.argsort(-cover.requirements.need, kind="stable").tolist()
     cover.presolve()
-    small = len(table) <= MOST_CELLS_TO_PROVE
     if not small:  # programs find what is there already, and would take too long here
         cover.by_boxes(order)
     cover.by_lp(order)
     used = cover.suppressed.copy()
     cover.clean_up()
-    if small and several:
+    if not small:
+        cover.exchange()
+    elif several:
         cover = _cheapest_part(cover, used, replace(context, clock=context.clock.part(SHARE)))
         cover.inside(order)  # the circuits come along: the audit has little time left
     return Found(cover.suppressed, evaluations=1, proof=cover.proof())
+
+
+def _is_hierarchy(crossing: CrossedAxes) -> bool:
+    """Whether every code has one total at most.
+
+    Where families overlap, as in linked tables, the equations of several sub-tables together can fix every cell that
+    each of them alone protects; what was suppressed is of no use then. In a small table the search mends that.
+    """
+    return all(axis.parent is not None for axis in crossing.axes)
 
 
 def _cheapest_part(cover: Cover, used: Mask, context: Context) -> Cover:
@@ -90,31 +105,49 @@ def by_sub_tables(table: Table, crossing: CrossedAxes, context: Context) -> Mask
         for cell in cells.tolist():
             home.setdefault(cell, []).append(number)
     suppressed, allowed, alone = table.forced.copy(), context.clock.part(SHARE), replace(context, start=())
-    waiting, queued = deque(range(len(parts))), set(range(len(parts)))
+    waiting = Waiting([len(cells) for _, cells in parts])
     context.progress.stage("sub-tables", len(parts))
     left, steps = ROUNDS * len(parts), min(MOST_STEPS, max(LEAST_STEPS, ALL_STEPS // max(1, len(parts))))
     while waiting and left and not allowed.expired():
         left -= 1
-        clock = _share(parts, waiting, allowed)
-        number = waiting.popleft()
-        queued.discard(number)
+        number, share = waiting.take()
         cells, hidden = parts[number][1], suppressed[parts[number][1]]
         new = cells[:0]
         if hidden.any():
             part = _table_of(table, crossing, parts[number], hidden)
-            found = protected(part, steps, replace(alone, clock=clock))
+            found = protected(part, steps, replace(alone, clock=allowed.part(share)))
             new = new if found is None else cells[found & ~hidden]
         suppressed[new] = True
-        for again in sorted({other for cell in new.tolist() for other in home[cell]} - {number} - queued):
-            waiting.append(again)
-            queued.add(again)
+        for again in sorted({other for cell in new.tolist() for other in home[cell]} - {number}):
+            waiting.add(again)
         context.progress.advance()
     return suppressed
 
 
-def _share(parts: list[SubTable], waiting: deque[int], allowed: Clock) -> Clock:
-    """The time of the first that waits: by its cells among those of all that wait."""
-    return allowed.part(len(parts[waiting[0]][1]) / sum(len(parts[number][1]) for number in waiting))
+class Waiting:
+    """The sub-tables that wait for protection, each once, by their numbers of cells (at first all of them in turn)."""
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.sizes, self.cells = sizes, 0
+        self._queue: OrderedDict[int, None] = OrderedDict()
+        for number in range(len(sizes)):
+            self.add(number)
+
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
+    def add(self, number: int) -> None:
+        """Let one wait, at the end; one that waits already keeps its place."""
+        if number not in self._queue:
+            self._queue[number] = None
+            self.cells += self.sizes[number]
+
+    def take(self) -> tuple[int, float]:
+        """The first, and its share of the time: by its cells among those of all that wait."""
+        number, _ = self._queue.popitem(last=False)
+        share = self.sizes[number] / self.cells
+        self.cells -= self.sizes[number]
+        return number, share
 
 
 def sub_tables(crossing: CrossedAxes) -> list[SubTable]:
@@ -134,7 +167,7 @@ def sub_tables(crossing: CrossedAxes) -> list[SubTable]:
 
 def protected(table: Table, steps: int, context: Context) -> Mask | None:
     """The cheapest pattern (bool[n]) found in so many steps; None where there is none, or none in time."""
-    if len(table) > MOST_CELLS_TO_PROVE:
+    if len(table) > (MOST_CELLS_TO_PROVE if two_way_table(table) is None else MOST_CELLS_AT_ONCE):
         return None
     try:
         problem = problem_for(table, context.strict, context.clock)

@@ -61,6 +61,10 @@ LP_WORK = 1_000_000_000
 """Questions to the attacker's LP in one clean-up, times the square of the suppressed cells (its cost)."""
 
 
+MOST_EXCHANGED = 500
+"""Cells that are tried to be exchanged for cheaper ones."""
+
+
 def proof_of(circuits: Iterable[Circuit]) -> Witnesses:
     """Circuits as witnesses, each once; those beyond int64 are left out (the audit finds its own)."""
     distinct = list({id(c): c for c in circuits if c[1].dtype != object and c[2] < 2**60}.values())
@@ -275,6 +279,52 @@ class Cover:
             published += self._clean_up_pass(attacker, questions, indispensable)
         return published
 
+    def exchange(self) -> int:
+        """Publish cells, heaviest first, for cheaper ones that protect what depended on them; returns how many.
+
+        A program for one requirement pays by the unit, and likes totals that move a little; a pattern pays for
+        all of a cell. Ends after a fixed number of cells, or when the time is up.
+        """
+        secondary = np.flatnonzero(self.suppressed & ~self.table.forced)
+        order = secondary[np.argsort(-self.table.weight[secondary], kind="stable")][:MOST_EXCHANGED].tolist()
+        self.context.progress.stage("exchanges", len(order))
+        exchanged = 0
+        for cell in order:
+            if self.context.clock.expired():
+                break
+            exchanged += bool(self.suppressed[cell]) and self._do_without(cell)
+            self.context.progress.advance()
+        return exchanged
+
+    def _do_without(self, cell: int) -> bool:
+        """Give all that uses a cell the cheapest changes nearby that do not; taken back unless that is cheaper."""
+        before, old = self.suppressed.copy(), {t: self.circuit[t] for t in sorted(self.users.get(cell, ()))}
+        touched = {cell}.union(*(circuit[0].tolist() for circuit in old.values() if circuit is not None))
+        freed = [other for other in sorted(touched) if self.users.get(other, set()) <= old.keys()]
+        self._hide(np.array([other for other in freed if not self.table.forced[other]], np.int64), False)
+        for requirement in old:
+            self._assign(requirement, None)
+        if self._protected_without(cell, list(old), self.table.cost(before)):
+            return True
+        self._hide(np.flatnonzero(self.suppressed & ~before), False)
+        self._hide(np.flatnonzero(before & ~self.suppressed), True)
+        for requirement, circuit in old.items():
+            self._assign(requirement, circuit)
+        return False
+
+    def _protected_without(self, cell: int, left: list[int], cost: int) -> bool:
+        """Whether open requirements all get changes that do without a cell, at a lower cost in all, in time."""
+        while left and self.table.cost(self.suppressed) < cost and not self.context.clock.expired():
+            witness = self._nearby(left[0], cell)
+            if witness is None:
+                return False
+            self._suppress(witness.cell)
+            self._use(witness, left)
+            if self.circuit[left[0]] is None:
+                return False
+            left = [t for t in left if self.circuit[t] is None]
+        return not left and self.table.cost(self.suppressed) < cost
+
     def _clean_up_by_tableau(self, asked: Mask) -> int:
         """Publish those of the cells `asked` about that a tableau in floats calls redundant.
 
@@ -389,8 +439,10 @@ class Cover:
         """Whether a witness proves anything to this attacker: to one who knows whole numbers, only a whole one."""
         return witness is not None and not (self.context.whole and int(witness.denominator[0]) != 1)
 
-    def _nearby(self, requirement: int) -> Witnesses | None:
+    def _nearby(self, requirement: int, without: int = -1) -> Witnesses | None:
         """The cheapest change in the neighbourhood of a requirement's cell, in wider ones where there is none.
+
+        One cell may be ruled out (`without`).
 
         One that carries the need in one piece may do so over totals, which are dear: the cheaper of it and of what a
         neighbourhood for many pieces offers is taken.
@@ -399,7 +451,7 @@ class Cover:
         for hood in NEIGHBOURHOODS:
             if self.context.clock.expired():
                 break
-            if (found and hood[2] < MANY_PIECES) or (witness := self._in_hood(requirement, hood)) is None:
+            if (found and hood[2] < MANY_PIECES) or (witness := self._in_hood(requirement, hood, without)) is None:
                 continue
             price = int(self.table.weight[witness.cell[~self.suppressed[witness.cell]]].sum())
             found.append((price, witness))
@@ -407,11 +459,12 @@ class Cover:
                 break
         return min(found, key=lambda one: one[0])[1] if found else None
 
-    def _in_hood(self, requirement: int, hood: tuple[int, int, int]) -> Witnesses | None:
+    def _in_hood(self, requirement: int, hood: tuple[int, int, int], without: int) -> Witnesses | None:
         """The cheapest change in a neighbourhood: cells per line, cells in all, pieces of the need."""
         per_line, most, pieces = hood
         cell, _, need = self._question(requirement)
         near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
+        near = near[near != without]
         change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, allowed=self._allowed)
         return self._find(change, requirement)
 
