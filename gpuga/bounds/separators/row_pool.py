@@ -173,14 +173,13 @@ def _best_roundings(
         ends[r + 1] = ends[r]
         if not asked[r]:
             continue
-        used, between, reached = 0, 0, 0.0
+        used, settled = 0, 0
         for e in range(start[r], start[r + 1]):
             value = x[place[e]]
             used += value > 1e-9
-            between += 1e-9 < value < 1.0 - 1e-9
-            reached += value * coef[e]
-        # a row that whole numbers meet has no rounding that they violate
-        if between == 0 and reached >= rows.rhs[r] * (1.0 - 1e-9):
+            settled += coef[e] if value > 1.0 - 1e-9 else 0
+        # a row that the wholly suppressed cells meet is met by all patterns with them: no rounding of it fails
+        if settled >= rows.rhs[r]:
             continue
         entry, order = np.zeros(used, np.int64), np.zeros(used, np.int64)
         used = 0
