@@ -164,6 +164,7 @@ class Breeder:
     elsewhere: float = 0.0
     owed: int = 0
     _seconds_each: float = 0.01
+    _due: float = 0.0
 
     SNAPSHOTS = 4
     """Prices of the relaxation that are kept; a child is decoded at one of them."""
@@ -251,7 +252,7 @@ class Breeder:
         """Individuals of which a part was published and led anew."""
         if "destroy" in self.without:
             return population.take([])
-        count = self._count(self.kernels.shares.destroyed)
+        count = self._destroyed()
         chosen = population.take(places_of(self.select(population, count)))
         strength = np.array(STRENGTHS, np.int32)[self.stream.integers(0, len(STRENGTHS), count)]
         left = self.kernels.destroy(chosen.patterns, self.stream.seeds(count), strength)
@@ -277,6 +278,20 @@ class Breeder:
     def _count(self, share: float) -> int:
         """How many children a share of the population is, at least one."""
         return max(1, int(self.share * share * self.size))
+
+    def _destroyed(self) -> int:
+        """How many individuals are destroyed; where generations are too small for one, one every few generations.
+
+        There it is as rare beside children with inherited cells as the shares say.
+        """
+        shares = self.kernels.shares
+        count = int(self.share * shares.destroyed * self.size)
+        if count or self.clock.seconds is None:
+            return max(1, count)
+        self._due += min(1.0, shares.destroyed / shares.decoded)
+        count = int(self._due)
+        self._due -= count
+        return count
 
     def _decoded(self, start: Patterns, first: Patterns, second: Patterns) -> Population:
         """Children of all of these; where the time ends, of the first ones, and `OutOfTime` where there is none."""

@@ -135,6 +135,17 @@ def test_without_a_limit_the_whole_first_population_comes_first() -> None:
     assert (breeder.owed, breeder.share, breeder.size) == (0, 1.0, 20)
 
 
+@pytest.mark.parametrize(("limit", "expected"), [(None, 8), (100.0, 1)])
+def test_small_generations_of_general_tables_destroy_one_of_eight(limit: float | None, expected: int) -> None:
+    breeder = breeder_of(TABLES[1], 16, Clock(limit))
+    breeder.share = 0.01
+    population = breeder.newcomers(4)
+    before = breeder.children
+    for _ in range(8):
+        breeder.mutate(population)
+    assert breeder.children - before == expected
+
+
 def test_the_same_stream_gives_the_same_children() -> None:
     first, second = (breeder_of(TABLES[0]).newcomers(10) for _ in range(2))
     assert first.digests.tolist() == second.digests.tolist()
