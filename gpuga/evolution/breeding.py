@@ -244,7 +244,9 @@ class Breeder:
     def _inherited(self, population: Population, pairs: Ints) -> Population:
         if "inherit" in self.without:
             return population.take([])
-        pairs = pairs[: self._count(self.kernels.shares.decoded)]
+        share = self.kernels.shares.decoded
+        at_once = 1 if self.clock.seconds is None else min(self.kernels.threads, int(share * self.size))
+        pairs = pairs[: max(at_once, self._count(share))]
         first, second = (population.take(pairs[:, side]).patterns for side in (0, 1))
         return self._decoded(self.kernels.nothing(len(pairs)), first, second)
 

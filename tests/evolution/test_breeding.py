@@ -146,6 +146,20 @@ def test_small_generations_of_general_tables_destroy_one_of_eight(limit: float |
     assert breeder.children - before == expected
 
 
+@pytest.mark.parametrize(("limit", "expected"), [(None, 1), (100.0, 3)])
+def test_in_limited_time_as_many_children_inherit_as_are_made_at_once(
+    limit: float | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breeder = breeder_of(smith3d((8, 8, 8), 0.08, 0.1, 2), 16, Clock(limit))
+    population = breeder.newcomers(12)
+    breeder.share = 0.01
+    breeder.without = frozenset({"components"})
+    monkeypatch.setattr(type(breeder.kernels), "threads", 3)
+    before = breeder.children
+    breeder.mate(population.members)
+    assert breeder.children - before == expected
+
+
 def test_the_same_stream_gives_the_same_children() -> None:
     first, second = (breeder_of(TABLES[0]).newcomers(10) for _ in range(2))
     assert first.digests.tolist() == second.digests.tolist()
