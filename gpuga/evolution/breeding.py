@@ -36,8 +36,11 @@ class Shares(NamedTuple):
 GROWTH = 1 / 8
 """The share by which a population grows that is smaller than it should be."""
 
+EARLY = 0.06
+"""The share of a limited time after which generations begin, with as many individuals as there are by then."""
+
 SEEDING, FEWEST = 0.2, 12
-"""The share of a limited time that a first population may take, and how many it has at least."""
+"""The share of a limited time that individuals from nothing may take in all, and how many a population has at least."""
 
 TOURNAMENT = 2
 REFERENCES = 16
@@ -146,7 +149,8 @@ class Kernels(Protocol):
 class Breeder:
     """The operators of one run; `without` names ingredients that are switched off to measure them.
 
-    `elsewhere` counts seconds of a limited time that children took which others made.
+    `elsewhere` counts seconds of a limited time that children took which others made, `owed` those of the first
+    population that are still to be made.
     """
 
     kernels: Kernels
@@ -158,7 +162,9 @@ class Breeder:
     share: float = 1.0
     snapshots: int = 0
     elsewhere: float = 0.0
+    owed: int = 0
     _seconds_each: float = 0.01
+    _due: float = 0.0
 
     SNAPSHOTS = 4
     """Prices of the relaxation that are kept; a child is decoded at one of them."""
@@ -178,20 +184,33 @@ class Breeder:
         return self._decoded(nothing if start is None else start, nothing, nothing)
 
     def seeded(self, count: int) -> Population:
-        """A first population, smaller where that many would take too much of a limited time."""
-        if self.clock.seconds is None:
+        """A first population; of a limited time it takes a small share, and `vary` makes those that are owed then."""
+        limit = self.clock.seconds
+        if limit is None:
             return self.newcomers(min(count, self.size))
         few = min(self.kernels.threads, count, self.size)
+        made, each = self._timed(few)  # the first ones also lay out memory
+        if self.clock.spent() + few * each <= EARLY * limit:
+            more, each = self._timed(few)
+            made = made.joined(more)
+        self._plan(each, limit)
+        open_ = max(0, min(count, self.size) - len(made))
+        fit = max(0, int((EARLY * limit - self.clock.spent()) / each))
+        self.owed = max(0, open_ - fit)
+        return made.joined(self.newcomers(open_ - self.owed))
+
+    def _timed(self, count: int) -> tuple[Population, float]:
+        """Newcomers, and the seconds that each of them took."""
         begun = self.clock.spent()
-        made = self.newcomers(few)  # the first ones also lay out memory
-        if self.clock.spent() - begun > SEEDING * self.clock.seconds:
-            self.size = min(self.size, FEWEST)
-            return made
-        begun = self.clock.spent()
-        made = made.joined(self.newcomers(few))
-        each = max(1e-6, (self.clock.spent() - begun) / few)
-        self.size = max(min(self.size, FEWEST), min(self.size, int(SEEDING * self.clock.seconds / each)))
-        return made.joined(self.newcomers(max(0, min(count, self.size) - 2 * few)))
+        made = self.newcomers(count)
+        return made, max(1e-6, (self.clock.spent() - begun) / count)
+
+    def _plan(self, each: float, limit: float) -> None:
+        """The size of the population and of the first generation, where a child takes `each` seconds of a limit."""
+        self.size = max(min(self.size, FEWEST), min(self.size, int(SEEDING * limit / each)))
+        shares = self.kernels.shares
+        children = self.size * (shares.decoded + shares.destroyed + GROWTH)
+        self.share = min(1.0, GENERATION * limit / (each * children))
 
     def select(self, population: Population, k: int) -> list[PopulationMember]:
         """Parents by tournament."""
@@ -225,7 +244,9 @@ class Breeder:
     def _inherited(self, population: Population, pairs: Ints) -> Population:
         if "inherit" in self.without:
             return population.take([])
-        pairs = pairs[: self._count(self.kernels.shares.decoded)]
+        share = self.kernels.shares.decoded
+        at_once = 1 if self.clock.seconds is None else min(self.kernels.threads, int(share * self.size))
+        pairs = pairs[: max(at_once, self._count(share))]
         first, second = (population.take(pairs[:, side]).patterns for side in (0, 1))
         return self._decoded(self.kernels.nothing(len(pairs)), first, second)
 
@@ -233,7 +254,7 @@ class Breeder:
         """Individuals of which a part was published and led anew."""
         if "destroy" in self.without:
             return population.take([])
-        count = self._count(self.kernels.shares.destroyed)
+        count = self._destroyed()
         chosen = population.take(places_of(self.select(population, count)))
         strength = np.array(STRENGTHS, np.int32)[self.stream.integers(0, len(STRENGTHS), count)]
         left = self.kernels.destroy(chosen.patterns, self.stream.seeds(count), strength)
@@ -246,6 +267,9 @@ class Breeder:
         wanted = self._count(self.kernels.shares.new if grown else GROWTH)
         if grown and ("newcomers" in self.without or not self.kernels.shares.new):
             wanted = 0
+        if self.owed:
+            wanted = max(wanted, min(self.owed, self.kernels.threads))
+            self.owed = max(0, self.owed - wanted)
         children: Population = toolbox.mate(toolbox.select(population, len(population)))
         children = children.joined(toolbox.mutate(population), toolbox.newcomers(wanted))
         if self.clock.seconds is not None:
@@ -256,6 +280,20 @@ class Breeder:
     def _count(self, share: float) -> int:
         """How many children a share of the population is, at least one."""
         return max(1, int(self.share * share * self.size))
+
+    def _destroyed(self) -> int:
+        """How many individuals are destroyed; where generations are too small for one, one every few generations.
+
+        There it is as rare beside children with inherited cells as the shares say.
+        """
+        shares = self.kernels.shares
+        count = int(self.share * shares.destroyed * self.size)
+        if count or self.clock.seconds is None:
+            return max(1, count)
+        self._due += min(1.0, shares.destroyed / shares.decoded)
+        count = int(self._due)
+        self._due -= count
+        return count
 
     def _decoded(self, start: Patterns, first: Patterns, second: Patterns) -> Population:
         """Children of all of these; where the time ends, of the first ones, and `OutOfTime` where there is none."""

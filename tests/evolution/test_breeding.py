@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,95 @@ def test_generations_get_smaller_where_time_is_short() -> None:
         toolbox.register(name, getattr(breeder, name))
     breeder.vary(breeder.newcomers(8), toolbox)
     assert breeder.share < 1
+
+
+class ChildrenClock(Clock):
+    """A clock by which every child takes so many seconds, and nothing else does."""
+
+    def __init__(self, seconds: float, each: float) -> None:
+        super().__init__(seconds)
+        self.each, self.children = each, 0
+
+    def spent(self) -> float:
+        """Seconds of the children so far."""
+        return self.each * self.children
+
+    def watch(self, breeder: Breeder, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Count the children that a breeder decodes, one at a time."""
+        decode = breeder.kernels.decode
+
+        def counted(start: Any, *rest: Any) -> Any:
+            self.children += start.count
+            return decode(start, *rest)
+
+        monkeypatch.setattr(breeder.kernels, "decode", counted)
+        monkeypatch.setattr(type(breeder.kernels), "threads", 1, raising=False)
+        vars(breeder.kernels).pop("threads", None)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=["two-way", "3-D"])
+def test_generations_begin_within_a_tenth_of_a_limited_time(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = ChildrenClock(100.0, 1.0)
+    breeder = breeder_of(table, 32, clock)
+    clock.watch(breeder, monkeypatch)
+    first = breeder.seeded(32)
+    assert 2 <= len(first) <= 10, "32 would take a third of the time"
+    assert clock.spent() <= 10
+    assert breeder.owed + len(first) == breeder.size == 20
+
+
+def test_individuals_that_there_was_no_time_for_come_as_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = ChildrenClock(100.0, 1.0)
+    breeder = breeder_of(TABLES[1], 32, clock)
+    clock.watch(breeder, monkeypatch)
+    population = breeder.seeded(32)
+    owed, made = breeder.owed, list[int]()
+    toolbox = new_toolbox()
+    for name in ("select", "mate", "mutate"):
+        toolbox.register(name, getattr(breeder, name))
+
+    def newcomers(count: int) -> Population:
+        made.append(count)
+        return breeder.newcomers(count)
+
+    toolbox.register("newcomers", newcomers)
+    for _ in range(owed):
+        breeder.size = 1  # a population that is full of relatives still gets them
+        breeder.vary(population, toolbox)
+    assert made == [1] * owed
+    breeder.vary(population, toolbox)
+    assert (breeder.owed, made[owed]) == (0, 0)
+
+
+def test_without_a_limit_the_whole_first_population_comes_first() -> None:
+    breeder, other = breeder_of(TABLES[1], 20), breeder_of(TABLES[1], 20)
+    assert breeder.seeded(32).digests.tolist() == other.newcomers(20).digests.tolist()
+    assert (breeder.owed, breeder.share, breeder.size) == (0, 1.0, 20)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(None, 8), (100.0, 1)])
+def test_small_generations_of_general_tables_destroy_one_of_eight(limit: float | None, expected: int) -> None:
+    breeder = breeder_of(TABLES[1], 16, Clock(limit))
+    breeder.share = 0.01
+    population = breeder.newcomers(4)
+    before = breeder.children
+    for _ in range(8):
+        breeder.mutate(population)
+    assert breeder.children - before == expected
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(None, 1), (100.0, 3)])
+def test_in_limited_time_as_many_children_inherit_as_are_made_at_once(
+    limit: float | None, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    breeder = breeder_of(smith3d((8, 8, 8), 0.08, 0.1, 2), 16, Clock(limit))
+    population = breeder.newcomers(12)
+    breeder.share = 0.01
+    breeder.without = frozenset({"components"})
+    monkeypatch.setattr(type(breeder.kernels), "threads", 3)
+    before = breeder.children
+    breeder.mate(population.members)
+    assert breeder.children - before == expected
 
 
 def test_the_same_stream_gives_the_same_children() -> None:
