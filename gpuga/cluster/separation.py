@@ -86,7 +86,7 @@ class SeparatorOnWorkers(AttackerSeparator):
 
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> CutBatches:
         """Roundings and lone cells, then what attackers at workers say, then zero-half cuts."""
-        yield self._cheap(x)
+        yield self._cheap(x, self.at_once)
         z = self._pattern(x)
         # in one batch: each program settles many cells, and in several batches much would be done twice
         stuck = self._sent([{"free": np.flatnonzero(self.candidate & (z > BRIDGE))}], z, clock)
@@ -107,7 +107,7 @@ class SeparatorOnWorkers(AttackerSeparator):
                 if number in order:
                     self._quiet[number] = 0
                     kept += self._keep_rows(product)
-            if kept and (found := self._roundings(x)):
+            if kept and (found := self._roundings(x, self.at_once)):
                 return found
         return []
 

@@ -14,7 +14,7 @@ import numpy as np
 from gpuga.bounds.cut import Batches, Cut, Floats
 from gpuga.bounds.separators.bridges import bridge
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
-from gpuga.bounds.separators.lines import LONG_HALVES, LineSeparator
+from gpuga.bounds.separators.lines import CUTS_AT_NODE, LONG_HALVES, LineSeparator
 from gpuga.bounds.separators.point_attacker import PointAttacker
 from gpuga.context import Clock
 from gpuga.lp.highs import Highs
@@ -53,7 +53,7 @@ class AttackerSeparator(LineSeparator):
 
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then what attackers say, then zero-half cuts."""
-        yield self._cheap(x)
+        yield self._cheap(x, self.at_once)
         yield self._of_attackers(x, clock)
         yield self._halves(x, cuts, LONG_HALVES)
 
@@ -66,18 +66,22 @@ class AttackerSeparator(LineSeparator):
         if point is not None:
             due = self._due()
             self._ask(due, point.out_of_reach)
-            yield self._cheap(x)
-            rounded = self._roundings(x) if self._ask(~due, point.out_of_reach) else []
+            yield self._cheap(x, CUTS_AT_NODE)
+            rounded = self._roundings(x, CUTS_AT_NODE) if self._ask(~due, point.out_of_reach) else []
             yield [*rounded, *point.bridges(self.candidate), *self._halves(x, cuts)]
         else:
-            yield self._cheap(x)
-            yield [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock), *self._halves(x, cuts)]
+            yield self._cheap(x, CUTS_AT_NODE)
+            yield [
+                *self._out_of_reach(x, 1.0, CUTS_AT_NODE, clock),
+                *self._bridges(x, clock),
+                *self._halves(x, cuts),
+            ]
 
     def at_whole(self, x: Floats, clock: Clock) -> Batches:
         """What a whole pattern violates, from narrow to wide rooms."""
-        yield self._cheap(x)
+        yield self._cheap(x, CUTS_AT_NODE)
         for room in WHOLE_ROOMS:
-            yield self._out_of_reach(x, room, clock)
+            yield self._out_of_reach(x, room, CUTS_AT_NODE, clock)
 
     # --- kinds of cuts ---------------------------------------------------------------------------------
 
@@ -89,27 +93,27 @@ class AttackerSeparator(LineSeparator):
         """What attackers of a fractional point say: in one tableau, where it is small."""
         point = self._point(x)
         if point is None:
-            return [*self._out_of_reach(x, 1.0, clock), *self._bridges(x, clock)]
-        return [*self._from_the_due(x, point.out_of_reach), *point.bridges(self.candidate)]
+            return [*self._out_of_reach(x, 1.0, self.at_once, clock), *self._bridges(x, clock)]
+        return [*self._from_the_due(x, self.at_once, point.out_of_reach), *point.bridges(self.candidate)]
 
     def _point(self, x: Floats) -> PointAttacker | None:
         """The attackers of a point in one tableau; None where it would be large."""
         point = PointAttacker(self.table, self._pattern(x))
         return point if point.size <= MOST_ENTRIES else None
 
-    def _out_of_reach(self, x: Floats, room: float, clock: Clock) -> list[SparseCut]:
+    def _out_of_reach(self, x: Floats, room: float, most: int, clock: Clock) -> list[SparseCut]:
         """What attackers say of levels, by programs."""
         z = self._pattern(x)
-        return self._from_the_due(x, lambda asked: products_of_levels(self._levels, asked, z, room, clock))
+        return self._from_the_due(x, most, lambda asked: products_of_levels(self._levels, asked, z, room, clock))
 
-    def _from_the_due(self, x: Floats, attackers: Attackers) -> list[SparseCut]:
-        """Ask about requirements; the roundings of their rows that the point violates.
+    def _from_the_due(self, x: Floats, most: int, attackers: Attackers) -> list[SparseCut]:
+        """Ask about requirements; the roundings of their rows that the point violates, at most so many.
 
         Requirements that were within reach of the latest points wait, unless the others give no cut.
         """
         due = self._due()
         for which in (due, ~due):
-            if self._ask(which, attackers) and (found := self._roundings(x)):
+            if self._ask(which, attackers) and (found := self._roundings(x, most)):
                 return found
         return []
 

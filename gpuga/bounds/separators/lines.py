@@ -23,7 +23,10 @@ from gpuga.table.table import Ints, Mask, Table
 
 VIOLATED = 1e-2
 CUTS_AT_ONCE, LINES_PER_CUT = 150, 10
-"""Rows that are added at once: so many, or one for every so many lines."""
+"""Rows that are added at once at the root: so many, or one for every so many lines."""
+
+CUTS_AT_NODE = 50
+"""Rows that are added at once at a node of the tree, whose programs are solved far more often."""
 
 HALVES_AT_ONCE = 60
 HALVES_FROM = 1500
@@ -81,16 +84,16 @@ class LineSeparator:
 
     def at_root(self, x: Floats, cuts: Sequence[Cut], clock: Clock) -> Batches:
         """Roundings and lone cells, then zero-half cuts."""
-        yield self._cheap(x)
+        yield self._cheap(x, self.at_once)
         yield self._halves(x, cuts, LONG_HALVES)
 
     def at_node(self, x: Floats, cuts: Sequence[Cut], thorough: bool, clock: Clock) -> Batches:
         """Roundings and lone cells."""
-        yield self._cheap(x)
+        yield self._cheap(x, CUTS_AT_NODE)
 
     def at_whole(self, x: Floats, clock: Clock) -> Batches:
         """The same: a whole point that violates none of them need not be a safe pattern."""
-        yield self._cheap(x)
+        yield self._cheap(x, CUTS_AT_NODE)
 
     def deepen(self) -> bool:
         """Everything is asked for already."""
@@ -100,12 +103,12 @@ class LineSeparator:
         """How cuts are derived, for the checker of proofs."""
         return Derivations().of(cuts)
 
-    def _cheap(self, x: Floats) -> list[Cut]:
-        """Roundings of kept rows, and lone cells."""
-        return [*self._roundings(x), *self._lone_cells.violated(x)]
+    def _cheap(self, x: Floats, most: int) -> list[Cut]:
+        """Roundings of kept rows, at most so many, and lone cells."""
+        return [*self._roundings(x, most), *self._lone_cells.violated(x)]
 
-    def _roundings(self, x: Floats) -> list[SparseCut]:
-        return self.pool.violated(x, VIOLATED, self.at_once)
+    def _roundings(self, x: Floats, most: int) -> list[SparseCut]:
+        return self.pool.violated(x, VIOLATED, most)
 
     def _keep_rows(self, product: Product) -> int:
         """Keep the rows that `y M` gives for all requirements whose cell is in it; how many are new."""
