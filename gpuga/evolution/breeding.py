@@ -81,7 +81,10 @@ class Kernels(Protocol):
 
     shares: Shares
     usual: int  # the population size where the user names none
-    finds_circuits: bool  # whether decoding needs none from elsewhere
+
+    @property
+    def finds_circuits(self) -> bool:
+        """Whether decoding needs no circuits from elsewhere."""
 
     @property
     def threads(self) -> int:

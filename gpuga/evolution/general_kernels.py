@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from threading import Timer
 from typing import Any
 
@@ -32,8 +33,12 @@ Words = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 
 
-LONGEST = 512
-"""Longer circuits stay out of the pool: they prove thousands of requirements at once, and each is looked at for all."""
+LONGEST, MANY_ENTRIES = 512, 1 << 18
+"""Where circuits have many entries in all, longer ones stay out of the pool: they prove thousands of requirements at
+once, and each is looked at for all. Where they have few, patterns that need a long one could not be kept without it."""
+
+MOST_TRIED = 60_000
+"""Whether boxes lead every requirement is tried up to so many cells; above, tables have little but boxes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +88,7 @@ class GeneralKernels:
         grid = box_grid(table)
         if grid is not None and (grid.place[np.flatnonzero(table.suppressible)] < 0).any():
             grid = None  # groups move with their members: only circuits of the pool can say how
-        self.finds_circuits = grid is not None
+        self._has_boxes = grid is not None
         cell = np.arange(len(table)) if grid is None else grid.cell.astype(np.int64)
         self.place: Ints = np.arange(len(table)) if grid is None else grid.place
         there = cell >= 0
@@ -111,6 +116,15 @@ class GeneralKernels:
         self._lay = lay
 
     # --- individuals -------------------------------------------------------------------------------------
+
+    @cached_property
+    def finds_circuits(self) -> bool:
+        """Whether boxes lead every requirement; linked tables may have boxes that lead few of them."""
+        if not self._has_boxes or len(self._forced) > MOST_TRIED:
+            return self._has_boxes
+        nothing, none = self.nothing(1), np.zeros(1, np.int32)
+        _, possible = self.decode(nothing, nothing, nothing, np.zeros(1, np.uint64), none, none)
+        return bool(possible[0])
 
     shares = Shares(decoded=1 / 2, destroyed=1 / 16, new=0.0)
     usual = 32
@@ -165,7 +179,8 @@ class GeneralKernels:
         """Take circuits found elsewhere, over cells of the table, into the pool; how many were new to it."""
         if witnesses.amount.dtype == object or not len(witnesses):
             return 0
-        witnesses = witnesses.subset(np.flatnonzero(np.diff(witnesses.start) <= LONGEST))
+        if len(witnesses.cell) > MANY_ENTRIES:
+            witnesses = witnesses.subset(np.flatnonzero(np.diff(witnesses.start) <= LONGEST))
         return self.cpu.add_circuits(witnesses.start, self.place[witnesses.cell], witnesses.amount)
 
     def proven(self, suppressed: Mask, witnesses: Witnesses) -> Any:

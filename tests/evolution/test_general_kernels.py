@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import gpuga
 from gpuga.circuits.cover import Cover
 from gpuga.context import Clock, Context
+from gpuga.evolution import general_kernels
 from gpuga.evolution.breeding import Breeder
 from gpuga.evolution.general_kernels import GeneralKernels, hubs_of
 from gpuga.evolution.run import prices_of
@@ -63,3 +65,29 @@ def test_patterns_and_pool_come_back_from_arrays() -> None:
     other = GeneralKernels(problem, Clock())
     other.remember(kernels.memory())
     assert np.array_equal(other.cpu.table.pool_cell, kernels.cpu.table.pool_cell)
+
+
+def test_boxes_that_lead_not_every_requirement_are_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of linked tables boxes may lead few: whoever finds circuits is then waited for, and begins with a pattern."""
+    _, kernels, _ = bred(1)
+    assert kernels.finds_circuits
+    _, others, _ = bred(1)
+    plain = others.decode
+    monkeypatch.setattr(others, "decode", lambda *given: (plain(*given)[0], np.zeros(1, bool)))
+    assert not others.finds_circuits
+    _, large, _ = bred(1)
+    monkeypatch.setattr(general_kernels, "MOST_TRIED", 1)
+    monkeypatch.setattr(large, "decode", None)
+    assert large.finds_circuits
+
+
+def test_long_circuits_are_left_out_only_where_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern that needs a long one could not be kept without it."""
+    problem, kernels, _ = bred(1)
+    cover = Cover(TABLE, problem.requirements, Context())
+    cover.by_lp(range(len(problem.requirements)))
+    monkeypatch.setattr(general_kernels, "LONGEST", 1)
+    assert kernels.learn(cover.proof()) > 0
+    monkeypatch.setattr(general_kernels, "MANY_ENTRIES", 1)
+    _, others, _ = bred(1)
+    assert others.learn(cover.proof()) == 0
