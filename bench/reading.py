@@ -238,13 +238,30 @@ def exposure_reading(rows: Sequence[Row]) -> list[str]:
     return [f"K = Ku (Smith: about 99 % of tables) in {', '.join(said)}."] if said else []
 
 
+RIVALS = {
+    "exact": "At equal time on the clock `circuits` is, beside `exact`,",
+    "exact@2": "Beside `exact` with twice the time `circuits` is",
+}
+"""Whom `circuits` is compared with in contests, and how that is said."""
+
+
 def contest_reading(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """`circuits` against `exact` at equal time, kind by kind: where it wins and where it loses."""
+    """`circuits` against `exact` in the same and in half the time, kind by kind: where it wins and where it loses."""
+    said = []
+    for rival, words in RIVALS.items():
+        there = _won_and_lost(rows, rival)
+        if there:
+            said.append(f"{words} {'; '.join(there)}.")
+    return said
+
+
+def _won_and_lost(rows: Sequence[dict[str, Any]], rival: str) -> list[str]:
+    """The kinds of tables on which `circuits` is cheaper than another method, the same, and dearer."""
+    costs = {(row["table"], row["seconds"], row["method"]): row["cost"] for row in rows}
     kinds: dict[str, list[float]] = {}
-    costs = {(row["table"], row["method"]): row["cost"] for row in rows}
-    for (table, method), cost in costs.items():
-        ours = costs.get((table, "circuits"))
-        if method == "exact" and cost and ours:
+    for (table, limit, method), cost in costs.items():
+        ours = costs.get((table, limit, "circuits"))
+        if method == rival and cost and ours:
             kinds.setdefault(table.rpartition("-")[0], []).append(ours / cost - 1)
     means = {f"{kind} ({_tables(len(many))})": average(many) or 0.0 for kind, many in kinds.items()}
     said = [
@@ -252,8 +269,7 @@ def contest_reading(rows: Sequence[dict[str, Any]]) -> list[str]:
         f"the same on {', '.join(kind for kind, mean in means.items() if abs(mean) < SAME)}",
         f"DEARER on {', '.join(f'{kind} by {percent(mean, 2)}' for kind, mean in means.items() if mean >= SAME)}",
     ]
-    there = [words for words in said if not words.endswith(" on ")]
-    return [f"At equal time on the clock `circuits` is, beside `exact`, {'; '.join(there)}."] if there else []
+    return [words for words in said if not words.endswith(" on ")]
 
 
 def gensup_reading(rows: Sequence[Row]) -> list[str]:

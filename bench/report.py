@@ -17,7 +17,7 @@ from typing import Any
 
 from bench import islands, jobs, plane, work
 from bench.best_known import read_list, text_of
-from bench.contest import comparison_section
+from bench.contest import Course, comparison_section
 from bench.history import findings, instruction_words, of_version, read_entries, write_entries
 from bench.microdata import sections as microdata_sections
 from bench.options import parser_of
@@ -61,6 +61,9 @@ ROWS, HISTORY = "papers.csv", "history.csv"
 CONDITIONS = "conditions.md"
 """Beside earlier figures: how the machine was used while it measured, in the words of whoever measured."""
 
+
+LONG = 60
+"""Seconds from which on the course of a run is shown."""
 
 KIND_WORDS = (
     "`python -m bench contest`: by how much other methods are dearer than `circuits` on the same tables in the same "
@@ -122,6 +125,7 @@ def report(results: Path, plots: str = "results/plots") -> tuple[str, list[Secti
         _smith_large(_json(results, "smith_large.json")),
         comparison_section("contest-kinds", "Equal time, kind by kind", contests, KIND_WORDS),
         _contest(contests),
+        _course(contests),
         comparison_section(
             "ablation", "What each ingredient is worth", _json(results, "ablation.json") or [], ABLATION_WORDS
         ),
@@ -342,6 +346,23 @@ def _contest(rows: list[dict[str, Any]] | None) -> Section | None:
     ]
     words = "`python -m bench contest`: every method has the same time on the clock; all patterns are audited."
     return Section("contest", "Equal time", header, body, words)
+
+
+def _course(rows: Sequence[dict[str, Any]]) -> Section | None:
+    """What long runs of `circuits` cost after parts of their time, and at the end."""
+    courses = [row for row in rows if row.get("course") and row["seconds"] >= LONG]
+    if not courses:
+        return None
+    header = ("table", "time limit", "after 1/16", "after 1/8", "after 1/4", "after 1/2", "at the end", "generations")
+    body = []
+    for row in courses:
+        parts = [row["course"].get(f"{row['seconds'] * part:g}") for part in Course.PARTS]
+        costs = [figure(cost) for cost in (*parts, row["cost"])]
+        body.append((row["table"], seconds(row["seconds"]), *costs, figure(row["generations"])))
+    words = (
+        "What the best of evolution cost during the runs of a minute and more; a dash: no generation had ended by then."
+    )
+    return Section("course", "The course of `circuits`", header, body, words)
 
 
 def _share(rows: list[dict[str, Any]] | None) -> Section | None:

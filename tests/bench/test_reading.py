@@ -39,13 +39,18 @@ def test_a_contest_names_the_kinds_that_were_lost() -> None:
     costs = {"won-1": (9.0, 10.0), "lost-1": (11.0, 10.0), "lost-2": (13.0, 10.0), "even-1": (10.0, 10.0)}
     rows = []
     for table, (ours, theirs) in costs.items():
-        rows += [{"table": table, "method": "circuits", "cost": ours}]
-        rows += [{"table": table, "method": "exact", "cost": theirs}]
+        rows += [{"table": table, "seconds": 5.0, "method": "circuits", "cost": ours}]
+        rows += [{"table": table, "seconds": 5.0, "method": "exact", "cost": theirs}]
+        rows += [{"table": table, "seconds": 50.0, "method": "circuits", "cost": 1.0}]  # of a contest of its own
     (said,) = contest_reading(rows)
     assert "cheaper on won (one table) by 10.00 %" in said
     assert "the same on even (one table)" in said
     assert said.endswith("DEARER on lost (2 tables) by 20.00 %.")
     assert contest_reading([]) == []
+    longer = {"table": "even-1", "seconds": 5.0, "method": "exact@2", "cost": 5.0}
+    assert contest_reading([*rows, longer])[1].startswith(
+        "Beside `exact` with twice the time `circuits` is DEARER on even"
+    )
 
 
 def test_the_integer_programs_are_held_against_the_paper_and_ours_against_them() -> None:

@@ -64,6 +64,7 @@ def folder(rows: list[Row], tmp_path: Path) -> Path:
     costs = {"circuits": 10.0, "exact": 11.0}
     contest = [{"table": "kind-1%-1", "method": m, "seconds": 2, "cost": c, "lower_bound": 9.0, "proven": False,
                 "generations": 1} for m, c in costs.items()]  # fmt: skip
+    contest.append({**contest[0], "table": "long-1", "seconds": 64, "course": {"16": 12.0, "32": 11.0}})
     (out / "contest.json").write_text(json.dumps(contest))
     steps = {
         "papers, herrington": {"outcome": "finished", "seconds": 3.0, "alone": False},
@@ -83,6 +84,8 @@ def test_the_report_is_made_of_the_files_alone_and_always_the_same(folder, tmp_p
     assert first.read_text() == second.read_text()
     assert "Herrington Table 7" in first.read_text()
     assert "No GPU figure" in first.read_text()
+    (course,) = [line for line in first.read_text().splitlines() if line.startswith("| long-1") and "12" in line]
+    assert [cell.strip() for cell in course.split("|")][2:-1] == ["64.0", "–", "–", "12", "11", "10", "1"]
     assert (results / "plots" / "herrington-overview.svg").exists()
 
 
