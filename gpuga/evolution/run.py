@@ -34,6 +34,7 @@ from gpuga.evolution.programs import Programs
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import Beside, News, Offers, Prover
 from gpuga.evolution.replacement import find_replacement
+from gpuga.evolution.rest import Rests
 from gpuga.evolution.selection import find_selection
 from gpuga.evolution.stopping import Stop
 from gpuga.heuristics.first import first_pattern
@@ -105,7 +106,7 @@ class Run:
         self.saved, self.unsaved = -SECONDS_BETWEEN, False
         self.prover: Beside | None = None
         self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
-        self.learnt = ""
+        self.learnt, self.arrived, self.rests = "", False, self._rests()
         self.evolution: Evolution
 
     def _size(self) -> int:
@@ -127,6 +128,11 @@ class Run:
         if "programs" in wanted.without or wanted.objectives:  # programs know no other objective than the cost
             return None
         return Programs(problem, self.breeder, self.context)
+
+    def _rests(self) -> Rests | None:
+        """Rests beside a prover; generations of two-way tables leave it a processor of its own."""
+        proven = isinstance(self.problem, GeneralProblem) and self.problem.weight.size <= MOST_CELLS_TO_PROVE
+        return Rests(self.context.clock) if proven and not self.paced else None
 
     def _front(self) -> Front | None:
         """The front of several objectives, where some are asked for."""
@@ -319,6 +325,7 @@ class Run:
             news = self.prover.exchange(self._secondary(), self.evolution.best.cost)
             if news is not None and news.steps > self.heard:
                 arrived = self._heed(news)
+        self.arrived = len(arrived) > 0
         children = self.breeder.vary(population, self.toolbox).joined(arrived)
         self.evolution.evaluations = self.breeder.children
         return children
@@ -362,6 +369,8 @@ class Run:
         if self.folder is not None and now - self.saved >= SECONDS_BETWEEN:
             self.saved = now
             self._save(self.folder)
+        if self.rests is not None and self.prover is not None and not self.prover.ended:
+            self.rests.after(evolution.best.cost, self.arrived)
 
     def _diversity(self, population: Population) -> float:
         """How many cells individuals differ from the best in, as a share of what two patterns of its size could."""
