@@ -16,7 +16,7 @@ import numpy as np
 
 from gpuga.bounds.cut import Floats, Separator
 from gpuga.bounds.incumbent import BY_TREE, Best
-from gpuga.bounds.master import Master, cheapest, useful_columns
+from gpuga.bounds.master import NO_LIMIT, Master, cheapest, useful_columns
 from gpuga.bounds.neighbourhood import MANY_COLUMNS, Neighbourhood
 from gpuga.bounds.repair.cover import CoverRepair
 from gpuga.bounds.repair.paths import PathRepair
@@ -57,12 +57,17 @@ MOST_COLUMNS = MANY_COLUMNS
 SHARE_OF_STARTS, SHARE_OF_CUTS, SHARE_OF_REBUILDS, SHARE_OF_DIVES = 0.1, 0.4, 0.2, 0.4
 """Of a limited time: the most that further first patterns, cutting planes, rebuilds and dives take before the tree."""
 
+CUTS_OF_GENERAL, ALL_REBUILDS = 0.25, 0.95
+"""The same for cutting planes of general tables, which gain little after that, and for rebuilds of those whose tree
+would not get anywhere."""
+
 SMALL_GAP, FEW_STARTS, REBUILDS = 0.05, 3, 150
 """Above this gap the tree does not end soon: more than a few first patterns led by the root's point of a general table
 pay then, and rebuilds of the best one until so many were in vain."""
 
-LET_GO, GUIDED_REBUILDS = (0.1, 0.25, 0.5), 0.5
-"""Shares of a pattern that are let go, and which share of rebuilds follows the prices of the root's point."""
+LET_GO, GUIDED_REBUILDS, BY_CAPACITY, REBUILDS_PER_LOOK = (0.1, 0.25, 0.5), 0.25, 0.5, 4
+"""Shares of a pattern that are let go, which share of rebuilds follows the prices of the root's point, which is priced
+by capacity, and of how many one is a look around instead, where the tree would not get anywhere."""
 
 
 def separator_of(problem: TableProblem, quick: bool = False) -> Separator:
@@ -117,12 +122,13 @@ class BranchAndCut(Best):
         """The same in steps of counted work; between two of them others may offer patterns."""
         clock, progress = self.context.clock, self.context.progress
         progress.stage("bound")
-        for _ in self.master.rounds_of_cuts(clock.part(SHARE_OF_CUTS), most=self.cost):
+        cuts = SHARE_OF_CUTS if self.repair.quick else CUTS_OF_GENERAL
+        for _ in self.master.rounds_of_cuts(clock.part(cuts), most=self.cost):
             self.raise_lower(self.master.bound)
             yield
         self.raise_lower(self.master.bound)
         yield from self._guided(clock.part(SHARE_OF_STARTS))
-        yield from self._rebuilds(clock.part(SHARE_OF_REBUILDS))
+        yield from self._rebuilds(clock)
         progress.stage("dives")
         yield from self._dives(clock.part(SHARE_OF_DIVES))
         progress.stage(BY_TREE)
@@ -190,20 +196,34 @@ class BranchAndCut(Best):
     def _rebuilds(self, clock: Clock) -> Iterator[None]:
         """A general table's incumbent with a part let go and completed anew, where the gap is wide.
 
-        That takes far less time than to cut off what an integer program says around it.
+        That takes far less time than to cut off what an integer program says around it. Where so many columns are left
+        that the tree would not get anywhere, the time is better spent here, and on looks around the incumbent.
         """
         if not isinstance(self.repair, CoverRepair):
             return
-        x, random, idle = self.master.point(), np.random.default_rng([self.context.seed, 7]), 0
-        while self._gap >= SMALL_GAP and idle < REBUILDS and not clock.expired():
-            let_go = self.neighbourhood.around(self.best, float(random.choice(LET_GO)), random)
-            prices = x if random.random() < GUIDED_REBUILDS else None
+        vast = self._columns() > FEW_COLUMNS
+        clock, most = clock.part(ALL_REBUILDS if vast else SHARE_OF_REBUILDS), REBUILDS
+        if vast and clock.seconds is not None:
+            most = NO_LIMIT
+        x, random, idle, made = self.master.point(), np.random.default_rng([self.context.seed, 7]), 0, 0
+        while self._gap >= SMALL_GAP and idle < most and not clock.expired():
+            made += 1
             try:
-                gained = self.offer(self.repair.rebuilt(self.best & ~let_go, prices, clock))
+                if vast and made % REBUILDS_PER_LOOK == 0:
+                    gained = self.offer(self.neighbourhood.improve(self.best, random, clock))
+                else:
+                    gained = self.offer(self._rebuilt(x, random, clock))
             except OutOfTime:
                 return
             idle = 0 if gained else idle + 1
             yield
+
+    def _rebuilt(self, x: Floats, random: np.random.Generator, clock: Clock) -> Mask:
+        """The incumbent with a part let go and completed anew; the prices of the root's point lead some."""
+        assert isinstance(self.repair, CoverRepair), "only these let go"
+        let_go = self.neighbourhood.around(self.best, float(random.choice(LET_GO)), random)
+        prices, by_capacity = x if random.random() < GUIDED_REBUILDS else None, random.random() < BY_CAPACITY
+        return self.repair.rebuilt(self.best & ~let_go, prices, clock, by_capacity)
 
     @property
     def _gap(self) -> float:

@@ -4,6 +4,10 @@ Smith, Clark, Staggemeier and Serpell (2012): minimise `sum c (y+ + y-)` with `M
 `y+ <= ub - a`, `y- <= a - lb`, the cell's own change fixed at its level, `c = 0` on cells that are
 already suppressed and their weight elsewhere. Every cell that moved has to be suppressed; the change
 itself is the circuit that proves the level.
+
+A pattern pays for a whole cell, however little it moves. Priced by capacity, a unit costs the weight over what the cell
+can carry of the need, as in the linear relaxation of such fixed charges: changes then move fewer cells where the need
+is large beside the cells' values.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ cancel each other would keep branch and bound busy without end."""
 class CheapestChange:
     """One model for all questions on a table; costs fall to zero as cells become suppressed.
 
-    With `within`, only these cells may move.
+    With `within`, only these cells may move. Units are priced by weight or `by_capacity`.
     """
 
     def __init__(
@@ -43,8 +47,9 @@ class CheapestChange:
         *,
         within: Ints | None = None,
         allowed: AllowedChanges | None = None,
+        by_capacity: bool = False,
     ) -> None:
-        self.table = table
+        self.table, self.by_capacity = table, by_capacity
         movable = (table.up > 0) | (table.down > 0)
         self.cells = (np.flatnonzero(movable) if within is None else within[movable[within]]).astype(np.int32)
         self.column = np.full(len(table), -1, np.int32)
@@ -91,6 +96,13 @@ class CheapestChange:
         typical = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
         return np.where(self.suppressed[self.cells], 0.0, np.maximum(weight / typical, 1e-3))
 
+    def _price_by_capacity(self, need: int) -> None:
+        """Let a unit cost the weight over what a cell can carry of a need."""
+        cost = self._cost()
+        rooms = (np.minimum(room[self.cells], need) for room in (self.table.up, self.table.down))
+        both = np.concatenate([cost * (need / np.maximum(room, 1)) for room in rooms])
+        self._session.set_cost(np.arange(len(both), dtype=np.int32), both)
+
     def suppress(self, cells: NDArray[np.integer]) -> None:
         """From now on these cells cost nothing."""
         self.suppressed[cells] = True
@@ -111,6 +123,8 @@ class CheapestChange:
         columns = np.array([column, column + count], np.int32)
         fixed, goal = np.zeros(2), need / self.unit
         fixed[0 if direction > 0 else 1] = goal
+        if self.by_capacity:
+            self._price_by_capacity(need)
         self._session.set_bounds(columns, fixed, fixed)
         answer = self._session.solve(seconds)
         self._session.set_bounds(columns, np.zeros(2), np.array([self._rise[column], self._fall[column]]))

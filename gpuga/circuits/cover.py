@@ -87,6 +87,7 @@ class Cover:
         self.users: dict[int, set[int]] = {}
         grid = box_grid(table, self._leaving)
         self.boxes = None if grid is None else BoxSearch(grid, self.suppressed)
+        self.by_capacity = False  # how programs price what they move, see `CheapestChange`
         self._change: CheapestChange | None = None
         self._failed: dict[int, int] = {}
         self._failures = 0
@@ -465,8 +466,18 @@ class Cover:
         cell, _, need = self._question(requirement)
         near = self._near.around(cell, -(-need // pieces), self.suppressed, per_line, most)
         near = near[near != without]
-        change = CheapestChange(self.table, self.suppressed, self.context.solver, within=near, allowed=self._allowed)
-        return self._find(change, requirement)
+        return self._find(self._program(near), requirement)
+
+    def _program(self, within: Ints | None = None) -> CheapestChange:
+        """The program for changes of the whole table, or within some of its cells."""
+        return CheapestChange(
+            self.table,
+            self.suppressed,
+            self.context.solver,
+            within=within,
+            allowed=self._allowed,
+            by_capacity=self.by_capacity,
+        )
 
     def _find(self, change: CheapestChange, requirement: int) -> Witnesses | None:
         """The cheapest change by a program for a requirement, in whole numbers where the attacker knows of those."""
@@ -484,7 +495,7 @@ class Cover:
     def _cheapest(self, requirement: int) -> Witnesses | None:
         """The cheapest change that proves a requirement, from one model of the whole table."""
         if self._change is None:
-            self._change = CheapestChange(self.table, self.suppressed, self.context.solver, allowed=self._allowed)
+            self._change = self._program()
         witness = self._find(self._change, requirement)
         if witness is None:
             # the solver named no exact change: any change at all, with everything hidden that may be

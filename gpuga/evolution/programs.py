@@ -36,8 +36,9 @@ SHARE = 0.5
 INHERITED = 0.7
 """The share of the price that is left off a cell of one parent; one of both is kept."""
 
-LET_GO, GUIDED = (0.1, 0.25, 0.5), 0.5
-"""Shares of a pattern that are let go, and which share of children follows the prices of the relaxation."""
+LET_GO, GUIDED, BY_CAPACITY = (0.1, 0.25, 0.5), 0.25, 0.5
+"""Shares of a pattern that are let go, and which shares of children follow the prices of the relaxation and are priced
+by capacity."""
 
 
 class Certifying(Protocol):
@@ -125,6 +126,7 @@ class Programs:
         """A pattern completed in a random order at a point's prices, as an individual with its certificates."""
         table, requirements = self.problem.table, self.problem.requirements
         cover = Cover(table, requirements, self.context, start)
+        cover.by_capacity = bool(random.random() < BY_CAPACITY)
         prices = table if point is None else priced(table, point)
         made = completed(cover, prices, random.permutation(len(requirements)))
         return self.breeder.newcomers(1, self.kernels.proven(made.suppressed, made.proof()))

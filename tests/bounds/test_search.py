@@ -31,8 +31,8 @@ def test_parts_of_a_pattern_are_let_go_until_some_in_a_row_were_in_vain_while_th
 ) -> None:
     search, kept = general_search(), []
 
-    def in_vain(repair: CoverRepair, part: Mask, x: np.ndarray | None, clock: Clock) -> Mask:
-        kept.append((part, x))
+    def in_vain(repair: CoverRepair, part: Mask, x: np.ndarray | None, clock: Clock, by_capacity: bool) -> Mask:
+        kept.append((part, x, by_capacity))
         return search.best
 
     monkeypatch.setattr(CoverRepair, "rebuilt", in_vain)
@@ -40,16 +40,42 @@ def test_parts_of_a_pattern_are_let_go_until_some_in_a_row_were_in_vain_while_th
     for _ in search._rebuilds(Clock()):
         pass
     assert len(kept) == 40
-    shares = [int(part.sum()) / int(search.best.sum()) for part, _ in kept]
-    assert all(not (part & ~search.best).any() for part, _ in kept)
+    shares = [int(part.sum()) / int(search.best.sum()) for part, *_ in kept]
+    assert all(not (part & ~search.best).any() for part, *_ in kept)
     assert 0.4 < min(shares) < 0.6
     assert 0.8 < max(shares) < 1
-    assert {x is None for _, x in kept} == {True, False}
+    assert {(x is None, by_capacity) for _, x, by_capacity in kept} == {
+        (True, True),
+        (True, False),
+        (False, True),
+        (False, False),
+    }
     kept.clear()
     search.lower = int(0.96 * search.cost)
     for _ in search._rebuilds(Clock()):
         pass
     assert kept == []
+
+
+def test_where_many_columns_are_left_rebuilds_and_looks_take_turns_for_most_of_a_limited_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    search, done = general_search(), []
+    monkeypatch.setattr(CoverRepair, "rebuilt", lambda *_: done.append("rebuild") or search.best)
+    monkeypatch.setattr(search.neighbourhood, "improve", lambda *_: done.append("look") or search.best)
+    monkeypatch.setattr(module, "REBUILDS", 12)
+    for columns, looks in ((module.FEW_COLUMNS, 0), (module.FEW_COLUMNS + 1, 3)):
+        done.clear()
+        monkeypatch.setattr(search, "_columns", lambda columns=columns: columns)
+        for _ in search._rebuilds(Clock()):
+            pass
+        assert (len(done), done.count("look")) == (12, looks)
+    done.clear()
+    limited = Clock(3600.0)
+    for _ in search._rebuilds(limited):
+        if len(done) == 100:
+            limited.interrupt()
+    assert len(done) == 100  # far more than 12 in vain: only the time ends them
 
 
 def test_more_than_a_few_patterns_are_led_by_a_point_only_where_the_gap_is_wide(

@@ -8,6 +8,7 @@ from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.safety.flow import reachable
 from gpuga.safety.requirements import level_requirements
 from gpuga.safety.witness import AllowedChanges, hold
+from gpuga.table.generate import smith3d
 from gpuga.table.two_way import two_way_table
 from tests.planes import random_plane_table
 
@@ -45,3 +46,24 @@ def test_what_is_suppressed_costs_nothing_from_then_on() -> None:
     again = change.find(*asked)
     assert again is not None
     assert set(again.cell.tolist()) <= set(first.cell.tolist()) | set(np.flatnonzero(table.forced).tolist())
+
+
+def test_priced_by_capacity_changes_hold_and_move_fewer_cells_where_needs_are_large() -> None:
+    table = smith3d((10, 8, 6), 0.05, 0.1, 3)
+    requirements = level_requirements(table)
+    large = np.argsort(-requirements.need, kind="stable")[:8]
+    usable, moved = AllowedChanges.of(table, table.suppressible | table.forced), dict[bool, int]()
+    for by_capacity in (False, True):
+        change = CheapestChange(table, table.forced, by_capacity=by_capacity)
+        moved[by_capacity] = 0
+        for t in large.tolist():
+            cell, direction, need = (
+                int(part[t]) for part in (requirements.cell, requirements.direction, requirements.need)
+            )
+            witness = change.find(cell, direction, need)
+            assert witness is not None
+            assert hold(usable, witness).all()
+            cells, amounts, denominator = witness.one(0)
+            assert amounts[cells == cell][0] == direction * need * denominator
+            moved[by_capacity] += len(cells)
+    assert moved[True] < moved[False]

@@ -34,7 +34,7 @@ class CoverRepair:
     The rows of a `pool`, where there is one, say at once what a pattern cannot do without.
     """
 
-    starts = 1
+    starts = 2
     guided_starts = 8
     quick = False
 
@@ -54,8 +54,9 @@ class CoverRepair:
             del self._circuits[max(self._circuits, key=lambda known: self._circuits[known][0])]
 
     def first(self, attempt: int, clock: Clock) -> Mask:
-        """The heaviest cells first."""
-        return self._completed(self.problem.table, self.problem.table.forced, self._heaviest_first(), clock)
+        """The heaviest cells first, then the same by capacity."""
+        table = self.problem.table
+        return self._completed(table, table.forced, self._heaviest_first(), clock, by_capacity=attempt % 2 == 1)
 
     def given(self, suppressed: Mask, clock: Clock) -> Mask:
         """The user's pattern, completed."""
@@ -67,13 +68,14 @@ class CoverRepair:
 
         Costs of one point's patterns differ by a tenth and more, whatever the point.
         """
-        table = self.problem.table
-        return self._completed(priced(table, x), whole_cells(table, x), self._another_order(), clock)
+        table, prices, by_capacity = self.problem.table, priced(self.problem.table, x), attempt % 2 == 1
+        return self._completed(prices, whole_cells(table, x), self._another_order(), clock, by_capacity)
 
-    def rebuilt(self, kept: Mask, x: Floats | None, clock: Clock) -> Mask:
+    def rebuilt(self, kept: Mask, x: Floats | None, clock: Clock, by_capacity: bool = False) -> Mask:
         """What is kept of a pattern, completed in a random order at a point's prices, without one at the weights."""
         table = self.problem.table
-        return self._completed(table if x is None else priced(table, x), kept, self._another_order(), clock)
+        prices = table if x is None else priced(table, x)
+        return self._completed(prices, kept, self._another_order(), clock, by_capacity)
 
     def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """The pattern itself where it is safe, else completed at the weights."""
@@ -97,10 +99,11 @@ class CoverRepair:
     def _heaviest_first(self) -> Ints:
         return np.argsort(-self.problem.weight[self.problem.requirements.cell], kind="stable")
 
-    def _completed(self, prices: Table, start: Mask, order: Ints, clock: Clock) -> Mask:
+    def _completed(self, prices: Table, start: Mask, order: Ints, clock: Clock, by_capacity: bool = False) -> Mask:
         """A pattern completed at the weights of one table and cleaned up at those of the table itself."""
         table = self.problem.table
         cover = Cover(table, self.problem.requirements, replace(self.context, clock=clock), start)
+        cover.by_capacity = by_capacity
         made = completed(cover, prices, order, self.pool)
         pattern = np.asarray(made.suppressed & ~table.forced)
         self._remember(pattern, made.proof())
@@ -121,7 +124,7 @@ def whole_cells(table: Table, z: Floats) -> Mask:
 def completed(cover: C, prices: Table, order: Ints, pool: RowPool | None = None) -> C:
     """A cover completed at the weights of another table, in the given order, then cleaned up at its own."""
     bought = Cover(prices, cover.requirements, cover.context, cover.suppressed)
-    bought.circuit, bought.users = cover.circuit, cover.users
+    bought.circuit, bought.users, bought.by_capacity = cover.circuit, cover.users, cover.by_capacity
     bought.by_lp(order.tolist())
     made = type(cover)(cover.table, cover.requirements, cover.context, bought.suppressed)
     made.circuit, made.users = bought.circuit, bought.users
