@@ -126,7 +126,7 @@ class Programs:
         """A pattern completed in a random order at a point's prices, as an individual with its certificates."""
         table, requirements = self.problem.table, self.problem.requirements
         cover = Cover(table, requirements, self.context, start)
-        cover.by_capacity = bool(random.random() < BY_CAPACITY)
+        by_capacity = bool(random.random() < BY_CAPACITY)
         prices = table if point is None else priced(table, point)
-        made = completed(cover, prices, random.permutation(len(requirements)))
+        made = completed(cover, prices, random.permutation(len(requirements)), by_capacity=by_capacity)
         return self.breeder.newcomers(1, self.kernels.proven(made.suppressed, made.proof()))

@@ -103,8 +103,7 @@ class CoverRepair:
         """A pattern completed at the weights of one table and cleaned up at those of the table itself."""
         table = self.problem.table
         cover = Cover(table, self.problem.requirements, replace(self.context, clock=clock), start)
-        cover.by_capacity = by_capacity
-        made = completed(cover, prices, order, self.pool)
+        made = completed(cover, prices, order, self.pool, by_capacity)
         pattern = np.asarray(made.suppressed & ~table.forced)
         self._remember(pattern, made.proof())
         return pattern
@@ -121,10 +120,10 @@ def whole_cells(table: Table, z: Floats) -> Mask:
     return np.asarray(wholly(z) & table.suppressible)
 
 
-def completed(cover: C, prices: Table, order: Ints, pool: RowPool | None = None) -> C:
+def completed(cover: C, prices: Table, order: Ints, pool: RowPool | None = None, by_capacity: bool = False) -> C:
     """A cover completed at the weights of another table, in the given order, then cleaned up at its own."""
     bought = Cover(prices, cover.requirements, cover.context, cover.suppressed)
-    bought.circuit, bought.users, bought.by_capacity = cover.circuit, cover.users, cover.by_capacity
+    bought.circuit, bought.users, bought.by_capacity = cover.circuit, cover.users, by_capacity
     bought.by_lp(order.tolist())
     made = type(cover)(cover.table, cover.requirements, cover.context, bought.suppressed)
     made.circuit, made.users = bought.circuit, bought.users
