@@ -18,7 +18,7 @@ from gpuga.bounds.cut import Floats, Separator
 from gpuga.bounds.incumbent import BY_TREE, Best
 from gpuga.bounds.master import NO_LIMIT, Master, cheapest, useful_columns
 from gpuga.bounds.neighbourhood import MANY_COLUMNS, Neighbourhood
-from gpuga.bounds.repair.cover import CoverRepair
+from gpuga.bounds.repair.cover import MOST_FOR_LOCAL, CoverRepair
 from gpuga.bounds.repair.paths import PathRepair
 from gpuga.bounds.repair.repair import Repair
 from gpuga.bounds.separators.attacker import AttackerSeparator
@@ -65,9 +65,13 @@ SMALL_GAP, FEW_STARTS, REBUILDS = 0.05, 3, 150
 """Above this gap the tree does not end soon: more than a few first patterns led by the root's point of a general table
 pay then, and rebuilds of the best one until so many were in vain."""
 
-LET_GO, GUIDED_REBUILDS, BY_CAPACITY, REBUILDS_PER_LOOK = (0.1, 0.25, 0.5), 0.25, 0.5, 4
-"""Shares of a pattern that are let go, which share of rebuilds follows the prices of the root's point, which is priced
-by capacity, and of how many one is a look around instead, where the tree would not get anywhere."""
+LET_GO, GUIDED_REBUILDS, BY_CAPACITY = (0.1, 0.25, 0.5), 0.25, 0.5
+"""Shares of a pattern that are let go, which share of rebuilds follows the prices of the root's point, and which is
+priced by capacity."""
+
+TURNS = 4
+"""Of how many turns one is a look around where the tree would not get anywhere; every other one is a local search where
+few enough cells are suppressed."""
 
 
 def separator_of(problem: TableProblem, quick: bool = False) -> Separator:
@@ -209,14 +213,19 @@ class BranchAndCut(Best):
         while self._gap >= SMALL_GAP and idle < most and not clock.expired():
             made += 1
             try:
-                if vast and made % REBUILDS_PER_LOOK == 0:
+                if vast and made % TURNS == 0:
                     gained = self.offer(self.neighbourhood.improve(self.best, random, clock))
+                elif made % 2 and self._few_suppressed():
+                    gained = self.offer(self.repair.searched(self.best, x, clock))
                 else:
                     gained = self.offer(self._rebuilt(x, random, clock))
             except OutOfTime:
                 return
             idle = 0 if gained else idle + 1
             yield
+
+    def _few_suppressed(self) -> bool:
+        return int(self.best.sum()) + int(self.problem.forced.sum()) <= MOST_FOR_LOCAL
 
     def _rebuilt(self, x: Floats, random: np.random.Generator, clock: Clock) -> Mask:
         """The incumbent with a part let go and completed anew; the prices of the root's point lead some."""

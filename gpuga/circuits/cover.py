@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpuga.circuits.cheapest_change import CheapestChange
 from gpuga.circuits.joint_change import JointChange
 from gpuga.circuits.neighbourhood import Neighbourhoods
-from gpuga.circuits.redundancy import Redundancy
+from gpuga.circuits.redundancy import NO_CHANGE, Change, Redundancy
 from gpuga.context import Context
 from gpuga.errors import OutOfTime
 from gpuga.problem.mutual_protection import mutual_protection_of
@@ -96,9 +96,19 @@ class Cover:
         """The requirements without a circuit."""
         return [t for t, circuit in enumerate(self.circuit) if circuit is None]
 
+    def changes(self) -> list[Change]:
+        """What the circuit of each requirement moves, in floats."""
+        return [NO_CHANGE if c is None else (c[0], (c[1] / c[2]).astype(np.float64)) for c in self.circuit]
+
     def proof(self) -> Witnesses:
         """The circuits."""
         return proof_of(c for c in self.circuit if c is not None)
+
+    def take_over(self, circuits: Iterable[Circuit | None]) -> None:
+        """Give requirements the circuits of another pattern, one for each, as far as they lie in this one."""
+        for requirement, circuit in enumerate(circuits):
+            if circuit is not None and self.suppressed[circuit[0]].all():
+                self._assign(requirement, circuit)
 
     def presolve(self) -> None:
         """Give requirements the changes of forced cells that meet them, where there are many requirements."""
@@ -332,8 +342,7 @@ class Cover:
         What depended on them finds another circuit, exactly. A requirement that finds none gets its old circuit back,
         with all of its cells.
         """
-        known = [np.zeros(0, np.int32) if circuit is None else circuit[0] for circuit in self.circuit]
-        redundancy = Redundancy(self.table, self.suppressed, self.requirements, known)
+        redundancy = Redundancy(self.table, self.suppressed, self.requirements, self.changes())
         gone = redundancy.found(asked, self.context.clock.part(DECIDING).expired)
         self._hide(gone, False)
         lost = {requirement: circuit for requirement, circuit in enumerate(self.circuit) if circuit is not None}

@@ -20,14 +20,17 @@ Positions = NDArray[np.int64]
 Float = Any
 """A float out of an array; mypy cannot know it."""
 
-NOTHING = 1e-9
+NOTHING = 1e-7
 """Below this an entry is a rounding error: entries are fractions of small numbers."""
 
-SLOPE = 1e-7
+SLOPE = 1e-6
 """A column that moves the cell by less than this per unit does not count."""
 
 CLOSE = 1e-9
 """How much of a need may be missing: the exact check decides."""
+
+TIED = 1e-9
+"""Limits of a step that differ by less are one: the largest entry among them is the pivot that rounds least."""
 
 STALLED = 12
 """Steps that move nothing after which the first column is taken instead of the steepest (Bland's rule): no cycles."""
@@ -37,6 +40,9 @@ UNLIMITED = 2.0**50
 
 MOST_STEPS = 5_000
 """Steps of one question; there is no known one that needs a tenth of it."""
+
+
+THERE, BLOCKED, ON_THE_WAY = 1, 0, -1
 
 
 class Tableau(NamedTuple):
@@ -194,7 +200,7 @@ def _blocking(tableau: Tableau, j: int, way: float, most: float, first: bool) ->
             continue
         k = tableau.basic[i]
         room = tableau.high[k] - tableau.moved[k] if speed > 0 else tableau.moved[k] - tableau.low[k]
-        limit, slack = max(room, 0.0) / abs(speed), 1e-12 * (1.0 + most)
+        limit, slack = max(room, 0.0) / abs(speed), TIED * (1.0 + most)
         if limit > most + slack or (block < 0 and limit > most - slack):
             continue
         steeper = block >= 0 and abs(speed) > abs(tableau.entry[block, j])
@@ -216,20 +222,30 @@ def _move(tableau: Tableau, j: int, by: float) -> None:
 @bare
 def reaches(tableau: Tableau, column: int, sign: float, need: float) -> bool:
     """Whether a column can move by `need` in the direction `sign`; `moved` says how, or how far it came."""
-    moved, least, stalled = tableau.moved, CLOSE * need, 0
-    for k in range(moved.shape[0]):
-        moved[k] = 0.0
-    for _ in range(MOST_STEPS):
-        left = need - moved[column] * sign
+    for k in range(tableau.moved.shape[0]):
+        tableau.moved[k] = 0.0
+    return goes_on(tableau, column, sign, need, CLOSE * need, MOST_STEPS) == THERE
+
+
+@bare
+def goes_on(tableau: Tableau, column: int, sign: float, goal: float, least: float, steps: int) -> int:
+    """How a column goes on from the change in `moved` to `goal` in the direction `sign`, but for `least`.
+
+    The change there may be any within the bounds that satisfies the equations; `moved` says how far it came in so many
+    steps, `THERE`, as far as it can (`BLOCKED`) or `ON_THE_WAY`.
+    """
+    moved, stalled = tableau.moved, 0
+    for _ in range(steps):
+        left = goal - moved[column] * sign
         if left <= least:
-            return True
+            return THERE
         row, first = tableau.place[column], stalled > STALLED
         if row < 0:
             j, way = -1 - row, sign
         else:
             j, way = _entering(tableau, row, sign, least, first)
             if j < 0:
-                return False
+                return BLOCKED
         k = tableau.nonbasic[j]
         room = tableau.high[k] - moved[k] if way > 0 else moved[k] - tableau.low[k]
         rate = 1.0 if row < 0 else abs(tableau.entry[row, j])
@@ -241,8 +257,8 @@ def reaches(tableau: Tableau, column: int, sign: float, need: float) -> bool:
             moved[k] = tableau.high[k] if -tableau.entry[block, j] * way > 0 else tableau.low[k]
             exchange(tableau, block, j)
         elif step <= 0.0:
-            return False
-    return False
+            return BLOCKED
+    return ON_THE_WAY
 
 
 @bare

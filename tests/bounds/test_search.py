@@ -29,17 +29,18 @@ def general_search() -> BranchAndCut:
 def test_parts_of_a_pattern_are_let_go_until_some_in_a_row_were_in_vain_while_the_gap_is_wide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    search, kept = general_search(), []
+    search, kept, searched = general_search(), [], []
 
     def in_vain(repair: CoverRepair, part: Mask, x: np.ndarray | None, clock: Clock, by_capacity: bool) -> Mask:
         kept.append((part, x, by_capacity))
         return search.best
 
     monkeypatch.setattr(CoverRepair, "rebuilt", in_vain)
-    monkeypatch.setattr(module, "REBUILDS", 40)
+    monkeypatch.setattr(CoverRepair, "searched", lambda repair, best, x, clock: searched.append(1) or best)
+    monkeypatch.setattr(module, "REBUILDS", 80)
     for _ in search._rebuilds(Clock()):
         pass
-    assert len(kept) == 40
+    assert (len(kept), len(searched)) == (40, 40)
     shares = [int(part.sum()) / int(search.best.sum()) for part, *_ in kept]
     assert all(not (part & ~search.best).any() for part, *_ in kept)
     assert 0.4 < min(shares) < 0.6
@@ -51,17 +52,23 @@ def test_parts_of_a_pattern_are_let_go_until_some_in_a_row_were_in_vain_while_th
         (False, False),
     }
     kept.clear()
+    monkeypatch.setattr(module, "MOST_FOR_LOCAL", int(search.best.sum()))  # and cells that are suppressed anyway
+    for _ in search._rebuilds(Clock()):
+        pass
+    assert (len(kept), len(searched)) == (80, 40)
+    kept.clear()
     search.lower = int(0.96 * search.cost)
     for _ in search._rebuilds(Clock()):
         pass
-    assert kept == []
+    assert (kept, len(searched)) == ([], 40)
 
 
-def test_where_many_columns_are_left_rebuilds_and_looks_take_turns_for_most_of_a_limited_time(
+def test_where_many_columns_are_left_rebuilds_local_searches_and_looks_take_turns_for_most_of_a_limited_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     search, done = general_search(), []
     monkeypatch.setattr(CoverRepair, "rebuilt", lambda *_: done.append("rebuild") or search.best)
+    monkeypatch.setattr(CoverRepair, "searched", lambda *_: done.append("local search") or search.best)
     monkeypatch.setattr(search.neighbourhood, "improve", lambda *_: done.append("look") or search.best)
     monkeypatch.setattr(module, "REBUILDS", 12)
     for columns, looks in ((module.FEW_COLUMNS, 0), (module.FEW_COLUMNS + 1, 3)):
@@ -69,7 +76,7 @@ def test_where_many_columns_are_left_rebuilds_and_looks_take_turns_for_most_of_a
         monkeypatch.setattr(search, "_columns", lambda columns=columns: columns)
         for _ in search._rebuilds(Clock()):
             pass
-        assert (len(done), done.count("look")) == (12, looks)
+        assert (len(done), done.count("look"), done.count("local search")) == (12, looks, 6)
     done.clear()
     limited = Clock(3600.0)
     for _ in search._rebuilds(limited):

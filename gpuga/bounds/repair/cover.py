@@ -11,6 +11,7 @@ from gpuga.bounds.cut import Floats
 from gpuga.bounds.repair.repair import left_over, wholly
 from gpuga.bounds.separators.row_pool import RowPool
 from gpuga.circuits.cover import Cover
+from gpuga.circuits.local_search import LocalSearch
 from gpuga.context import Clock, Context
 from gpuga.errors import OutOfTime
 from gpuga.problem.general import GeneralProblem
@@ -21,6 +22,12 @@ from gpuga.table.witnesses import Witnesses
 
 FINEST = 1000
 """Guided weights are in parts of this."""
+
+MOST_FOR_LOCAL = 250
+"""Suppressed cells from which on steps of a local search take too long."""
+
+LOCAL_STEPS = 20
+"""Steps of a local search between two patterns that are made exact."""
 
 MOST_REMEMBERED = 8
 """Patterns whose circuits are kept."""
@@ -42,6 +49,8 @@ class CoverRepair:
         self.problem, self.context, self.pool = problem, context, pool
         self._circuits: dict[bytes, tuple[int, Witnesses]] = {}
         self._orders = 0
+        self._local: LocalSearch | None = None
+        self._around: Cover | None = None
 
     def circuits(self, pattern: Mask) -> Witnesses | None:
         """The circuits of a pattern that was made here and is among the cheapest."""
@@ -76,6 +85,32 @@ class CoverRepair:
         table = self.problem.table
         prices = table if x is None else priced(table, x)
         return self._completed(prices, kept, self._another_order(), clock, by_capacity)
+
+    def searched(self, pattern: Mask, x: Floats, clock: Clock) -> Mask:
+        """The cheapest pattern that some steps of a local search find around a safe one, which may be itself.
+
+        Asked about the same pattern again, the search goes on from where it was.
+        """
+        table, context = self.problem.table, replace(self.context, clock=clock)
+        if self._local is None:
+            self._local = LocalSearch(table, self.problem.requirements, self.context.seed, self.context.solver)
+        if self._around is None or not np.array_equal(pattern, self._around.suppressed & ~table.forced):
+            self._around = Cover(table, self.problem.requirements, context, pattern)
+            if (known := self.circuits(pattern)) is not None:
+                self._around.by_witnesses(known)
+            self._around.inside(self._around.open())
+            if self._around.open():  # the time was up
+                self._around = None
+                return pattern
+            self._local.begin(self._around.suppressed, self._around.changes())
+        self._local.point = x
+        made = searched(self._local, self._around, context)
+        if made.table.cost(made.suppressed) >= table.cost(self._around.suppressed):
+            return pattern
+        self._around = made
+        found = np.asarray(made.suppressed & ~table.forced)
+        self._remember(found, made.proof())
+        return found
 
     def mended(self, pattern: Mask, clock: Clock) -> Mask | None:
         """The pattern itself where it is safe, else completed at the weights."""
@@ -118,6 +153,25 @@ def priced(table: Table, z: Floats) -> Table:
 def whole_cells(table: Table, z: Floats) -> Mask:
     """What a point suppresses wholly."""
     return np.asarray(wholly(z) & table.suppressible)
+
+
+def searched(local: LocalSearch, around: Cover, context: Context) -> Cover:
+    """A cover of the cheapest pattern that some steps of a local search find; the same one where that is not cheaper.
+
+    The search must have begun around it. What it finds in floats is proven exactly here.
+    """
+    found = local.run(LOCAL_STEPS, context.clock)
+    if around.table.cost(found) >= around.table.cost(around.suppressed):
+        return around
+    made = Cover(around.table, around.requirements, context, found)
+    made.take_over(around.circuit)
+    made.inside(made.open())
+    if made.open():
+        try:
+            made.by_lp(made.open())
+        except OutOfTime:
+            return around
+    return made
 
 
 def completed(cover: C, prices: Table, order: Ints, pool: RowPool | None = None, by_capacity: bool = False) -> C:

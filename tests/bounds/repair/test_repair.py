@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -9,12 +11,15 @@ from gpuga.bounds.repair import cover as module
 from gpuga.bounds.repair.cover import CoverRepair, priced, whole_cells
 from gpuga.bounds.repair.paths import PathRepair, guided_costs
 from gpuga.bounds.repair.repair import Repair, left_over, wholly
+from gpuga.circuits.local_search import LocalSearch
 from gpuga.context import Clock, Context
 from gpuga.problem.general import GeneralProblem
 from gpuga.problem.problem import TableProblem
-from gpuga.safety.audit import audit
+from gpuga.safety.audit import audit, judge
 from gpuga.safety.witness import AllowedChanges, hold
+from gpuga.table.attacker_model import AttackerModel
 from gpuga.table.generate import smith3d
+from gpuga.table.table import Mask
 from tests.bounds.problems import small_problem
 
 
@@ -83,6 +88,105 @@ def test_patterns_of_general_tables_come_with_circuits_that_prove_them() -> None
         proven = {(int(cell), amount > 0) for cell, amount in zip(circuits.cell, circuits.amount, strict=True)}
         needed = zip(problem.requirements.cell, problem.requirements.direction, strict=True)
         assert {(int(cell), direction > 0) for cell, direction in needed} <= proven
+
+
+def cover_repair(seed: int = 2) -> tuple[GeneralProblem, CoverRepair]:
+    problem = GeneralProblem.of(smith3d((5, 4, 4), 0.1, 0.1, seed))
+    return problem, CoverRepair(problem, Context(seed=seed))
+
+
+def assert_proven(problem: GeneralProblem, repair: CoverRepair, pattern: Mask) -> None:
+    """Whether a pattern is safe and has circuits that show every requirement exactly."""
+    suppressed, needed = problem.pattern(pattern), problem.requirements
+    assert not (pattern & ~problem.candidate).any()
+    assert judge(problem.table, suppressed, AttackerModel(False), context=Context()).safe
+    circuits = repair.circuits(pattern)
+    assert circuits is not None
+    assert suppressed[circuits.cell].all()
+    assert hold(AllowedChanges.of(problem.table, suppressed), circuits).all()
+    most: dict[tuple[int, bool], Fraction] = {}
+    for w in range(len(circuits)):
+        cells, amounts, denominator = circuits.one(w)
+        for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
+            way = cell, amount > 0
+            most[way] = max(most.get(way, Fraction(0)), Fraction(abs(amount), denominator))
+    for cell, direction, need in zip(needed.cell, needed.direction, needed.need, strict=True):
+        assert most[int(cell), bool(direction > 0)] >= int(need)
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_a_local_search_ends_in_proven_patterns_that_are_never_dearer(seed: int) -> None:
+    problem, repair = cover_repair(seed)
+    random, pattern = np.random.default_rng(seed), repair.first(0, Clock())
+    costs = [problem.cost(pattern)]
+    for _ in range(8):
+        found = repair.searched(pattern, random.random(len(pattern)), Clock())
+        assert problem.cost(found) < costs[-1] or found is pattern
+        assert_proven(problem, repair, found)
+        pattern = found
+        costs.append(problem.cost(pattern))
+
+
+def test_a_local_search_makes_a_pattern_of_everything_far_cheaper() -> None:
+    problem, repair = cover_repair()
+    everything, x = problem.candidate, np.zeros(problem.weight.size)
+    found = everything  # of which the repair knows no circuits
+    for _ in range(6):
+        found = repair.searched(found, x, Clock())
+    assert_proven(problem, repair, found)
+    assert problem.cost(found) < 0.5 * problem.cost(everything)
+
+
+def test_a_local_search_goes_on_around_another_pattern_when_it_is_asked_to() -> None:
+    problem, repair = cover_repair()
+    x, given = np.zeros(problem.weight.size), [repair.first(attempt, Clock()) for attempt in range(2)]
+    for pattern in (given[0], given[1], problem.candidate, given[0]):
+        found = repair.searched(pattern, x, Clock())
+        assert problem.cost(found) <= problem.cost(pattern)
+        assert found is pattern or problem.cost(found) < problem.cost(pattern)
+        assert repair._around is not None
+        assert np.array_equal(repair._around.suppressed, problem.pattern(found))
+
+
+def test_the_same_seed_searches_alike() -> None:
+    found = []
+    for _ in range(2):
+        problem, repair = cover_repair()
+        found.append(repair.searched(problem.candidate, np.zeros(problem.weight.size), Clock()))
+    assert np.array_equal(found[0], found[1])
+
+
+def test_a_local_search_whose_time_is_up_leaves_the_pattern_as_it_is() -> None:
+    problem, repair = cover_repair()
+    x, first = np.zeros(problem.weight.size), repair.first(0, Clock())
+    over = Clock()
+    over.interrupt()
+    assert repair.searched(problem.candidate, x, over) is problem.candidate
+    assert repair.searched(first, x, over) is first
+    assert_proven(problem, repair, repair.searched(first, x, Clock()))  # nothing is left of that
+
+
+@pytest.mark.parametrize("wrong", ["nothing", "half"])
+def test_a_local_search_that_is_wrong_costs_cells_but_never_safety(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, repair = cover_repair()
+    first, table = repair.first(0, Clock()), problem.table
+    half = table.forced | (problem.pattern(first) & (np.arange(len(table)) % 2 > 0))
+    monkeypatch.setattr(LocalSearch, "run", lambda *_: table.forced if wrong == "nothing" else half)
+    found = repair.searched(first, np.zeros(len(table)), Clock())
+    assert problem.cost(found) <= problem.cost(first)
+    assert_proven(problem, repair, found)
+
+
+def test_what_the_time_does_not_allow_to_prove_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, repair = cover_repair()
+    first, clock = repair.first(0, Clock()), Clock()
+
+    def late(local: LocalSearch, steps: int, until: Clock) -> Mask:
+        clock.interrupt()
+        return problem.table.forced
+
+    monkeypatch.setattr(LocalSearch, "run", late)
+    assert repair.searched(first, np.zeros(len(first)), clock) is first
 
 
 def test_the_circuits_of_the_dearest_patterns_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
