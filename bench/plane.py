@@ -72,6 +72,8 @@ class PlaneResult:
 class CpuClock(Clock):
     """A clock that counts the CPU seconds of this process: for machines that others use too."""
 
+    of_one_process = True
+
     def __init__(self, seconds: float | None = None, whole: Clock | None = None) -> None:
         super().__init__(seconds, whole)
         self.begun = time.process_time()

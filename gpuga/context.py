@@ -52,6 +52,9 @@ class Clock:
     limit would be used up before anything was tried. A clock made by `part` also ends with its `whole`.
     """
 
+    of_one_process = False
+    """Whether it counts what this process alone does: then nothing may be left to another one."""
+
     def __init__(self, seconds: float | None = None, whole: Clock | None = None) -> None:
         if seconds is not None and not 0 <= seconds < float("inf"):
             raise InputError(f"{seconds} is not a number of seconds", field="seconds")

@@ -24,6 +24,18 @@ class Root(Protocol):
         """How the cuts behind the bound are derived, for the checker of proofs."""
 
 
+@dataclass(frozen=True, eq=False)
+class ToldCuts:
+    """Cuts over a table as another process derives them; who writes a proof derives each of them again."""
+
+    table: Table
+    cuts: list[list[Any]]
+
+    def derivations(self) -> list[list[Any]]:
+        """How they are derived."""
+        return self.cuts
+
+
 @dataclass(frozen=True)
 class Bound:
     """A proven lower bound on the cost of any safe pattern, in units of `1/weight_scale`.

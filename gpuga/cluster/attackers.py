@@ -11,10 +11,11 @@ from dataclasses import asdict
 import numpy as np
 
 from gpuga.cluster.batches import Batches
-from gpuga.cluster.messages import bits, masks, packed_table, unpacked_table
+from gpuga.cluster.messages import bits, masks
 from gpuga.cluster.workers import Workers
 from gpuga.context import Clock, Context
 from gpuga.evolution.checkpoint import Arrays, Damaged, packed, read
+from gpuga.evolution.table_message import packed_table, unpacked_table
 from gpuga.safety.audit import found_witnesses, open_cells
 from gpuga.safety.witness import together
 from gpuga.table.attacker_model import Asked, AttackerModel, SafetyOptions, as_judged

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,23 +16,11 @@ from gpuga.evolution.circuits import refuse_others, settings_of
 from gpuga.evolution.kernels import kernels_of
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.problem import TableProblem, problem_for
-from gpuga.protection import Bound, Found
+from gpuga.protection import Bound, Found, ToldCuts
 from gpuga.table.table import Mask, Table
 from gpuga.table.witnesses import Witnesses
 
 BY_ISLANDS = "the prover beside the islands"
-
-
-@dataclass(frozen=True, eq=False)
-class Told:
-    """Cuts over a table as a worker derives them; who writes a proof derives each of them again."""
-
-    table: Table
-    cuts: list[list[Any]]
-
-    def derivations(self) -> list[list[Any]]:
-        """How they are derived."""
-        return self.cuts
 
 
 def circuits(table: Table, context: Context, parameters: CircuitsParameters = CircuitsParameters()) -> Found:
@@ -78,7 +65,7 @@ def _islands(table: Table, context: Context, parameters: CircuitsParameters, fin
     details = {"stopped": islands.why, "children": islands.children, "sent": islands.sent, "received": islands.received}
     bound = None
     if islands.lower > 0:
-        root = Told(problem.table, islands.cuts)
+        root = ToldCuts(problem.table, islands.cuts)
         bound = Bound(problem.base_cost + islands.lower, BY_ISLANDS, context.clock.spent(), root=root)
     return Found(
         problem.pattern(islands.best),

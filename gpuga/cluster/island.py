@@ -23,7 +23,6 @@ from gpuga.cluster.messages import (
     new_circuits,
     plain_circuits,
     squeezed,
-    unpacked_table,
     unsqueezed,
 )
 from gpuga.context import Clock, Context
@@ -31,6 +30,7 @@ from gpuga.errors import GpugaError, Infeasible, OutOfTime
 from gpuga.evolution.checkpoint import Arrays, packed, part, read
 from gpuga.evolution.kernels import kernels_of
 from gpuga.evolution.run import Run
+from gpuga.evolution.table_message import unpacked_table
 from gpuga.lp.choice import choose
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.problem import problem_for

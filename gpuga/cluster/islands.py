@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuga.cluster.island import PROVING, cuts_of, dismiss, leg, ready
-from gpuga.cluster.messages import Letter, bits, digest, packed_table
+from gpuga.cluster.messages import Letter, bits, digest
 from gpuga.cluster.workers import Lost, Workers
 from gpuga.context import Context
 from gpuga.errors import GpugaError, Infeasible, OutOfTime
 from gpuga.evolution import checkpoint
 from gpuga.evolution.checkpoint import Arrays, packed, part, read
 from gpuga.evolution.progress import Reporter
+from gpuga.evolution.table_message import packed_table
 from gpuga.kernels.backend import kind_of
 from gpuga.parameters import CircuitsParameters
 from gpuga.problem.problem import TableProblem

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpuga.evolution.checkpoint import Arrays, arrays_of, packed, part, read
+from gpuga.evolution.checkpoint import Arrays, packed, part, read
 from gpuga.evolution.run import State
-from gpuga.table.table import Ints, Levels, Lines, Mask, Table
+from gpuga.table.table import Ints, Mask
 from gpuga.table.witnesses import Witnesses
 
 FINE = 65535
@@ -24,21 +24,6 @@ FINE = 65535
 
 MOST_CIRCUITS = 256
 """Circuits in one letter, the latest ones."""
-
-
-def packed_table(table: Table, figures: dict[str, Any], more: Arrays) -> bytes:
-    """A table with settings and further arrays; names and codes are left out."""
-    units = {name: getattr(table, name) for name in ("scale", "weight_scale", "groups", "given", "whole_levels")}
-    arrays = {f"table_{name}": array for name, array in arrays_of(table).items()}
-    return packed(figures | {"units": units}, arrays | more)
-
-
-def unpacked_table(figures: dict[str, Any], arrays: Arrays) -> Table:
-    """The table of such a message."""
-    parts: dict[str, Any] = part("table", arrays)
-    levels = Levels(*(parts.pop(f"level_{name}") for name in ("lower", "upper", "sliding")))
-    lines = Lines(*(parts.pop(f"lines_{name}") for name in ("start", "cell", "coef", "rhs")))
-    return Table(lines=lines, levels=levels, **parts, **figures["units"])
 
 
 def squeezed(state: State) -> NDArray[np.uint8]:

@@ -27,10 +27,11 @@ from gpuga.bounds.separators.attacker import (
 from gpuga.bounds.separators.bridges import bridge
 from gpuga.bounds.separators.line_cuts import Product, SparseCut, whole_product
 from gpuga.cluster.batches import Batches
-from gpuga.cluster.messages import digest, packed_table, unpacked_table
+from gpuga.cluster.messages import digest
 from gpuga.cluster.workers import Workers, cores, find_workers
 from gpuga.context import Clock, Context
 from gpuga.evolution.checkpoint import Arrays, Damaged, packed, read
+from gpuga.evolution.table_message import packed_table, unpacked_table
 from gpuga.problem.general import GeneralProblem
 from gpuga.protection import Bound
 from gpuga.table.table import Ints, Table

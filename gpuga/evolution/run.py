@@ -33,6 +33,7 @@ from gpuga.evolution.population import Population, PopulationMember, cells_apart
 from gpuga.evolution.programs import Programs
 from gpuga.evolution.progress import Reporter
 from gpuga.evolution.prover import Beside, News, Offers, Prover
+from gpuga.evolution.prover_process import ProverProcess, worth_a_process
 from gpuga.evolution.replacement import find_replacement
 from gpuga.evolution.rest import Rests
 from gpuga.evolution.selection import find_selection
@@ -106,7 +107,11 @@ class Run:
         self.saved, self.unsaved = -SECONDS_BETWEEN, False
         self.prover: Beside | None = None
         self.lower, self.heard, self.priced_at = 0, 0, -GENERATIONS_BETWEEN_PRICES
-        self.learnt, self.arrived, self.rests = "", False, self._rests()
+        self.learnt, self.arrived = "", False
+        provable = isinstance(problem, GeneralProblem) and problem.weight.size <= MOST_CELLS_TO_PROVE
+        self.apart = provable and "prover" not in parameters.without and worth_a_process(context.clock)
+        # generations of two-way tables leave the prover a processor of its own
+        self.rests = Rests(context.clock) if provable and not self.paced and not self.apart else None
         self.evolution: Evolution
 
     def _size(self) -> int:
@@ -128,11 +133,6 @@ class Run:
         if "programs" in wanted.without or wanted.objectives:  # programs know no other objective than the cost
             return None
         return Programs(problem, self.breeder, self.context)
-
-    def _rests(self) -> Rests | None:
-        """Rests beside a prover; generations of two-way tables leave it a processor of its own."""
-        proven = isinstance(self.problem, GeneralProblem) and self.problem.weight.size <= MOST_CELLS_TO_PROVE
-        return Rests(self.context.clock) if proven and not self.paced else None
 
     def _front(self) -> Front | None:
         """The front of several objectives, where some are asked for."""
@@ -262,7 +262,9 @@ class Run:
     def _start_prover(self, offers: Offers) -> None:
         if "prover" in self.parameters.without:
             return
-        if isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE:
+        if self.apart and isinstance(self.problem, GeneralProblem):
+            self.prover = ProverProcess(self.problem, self.context)
+        elif isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE:
             self.prover = Prover(self.problem, self.context, self.paced, offers)
         else:
             self.prover = Completer(

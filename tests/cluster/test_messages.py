@@ -9,26 +9,13 @@ from gpuga.cluster.messages import (
     ProverMessage,
     digest,
     new_circuits,
-    packed_table,
     plain_circuits,
     squeezed,
-    unpacked_table,
     unsqueezed,
 )
-from gpuga.evolution.checkpoint import arrays_of, fingerprint, read
+from gpuga.evolution.checkpoint import arrays_of
+from gpuga.evolution.table_message import packed_table
 from gpuga.table.table import Table
-
-
-def test_a_table_arrives_as_it_was_but_for_names(plane: Table) -> None:
-    content = packed_table(plane, {"seed": 3}, {"start": np.zeros((0, 1), np.uint8)})
-    figures, arrays = read(content)
-    there = unpacked_table(figures, arrays)
-    assert fingerprint(there, {}) == fingerprint(plane, {})
-    assert figures["seed"] == 3
-    assert arrays["start"].shape == (0, 1)
-    assert there.grid is None
-    assert plane.grid is not None
-    assert not any(dimension.name.encode() in content for dimension in plane.grid.dimensions)
 
 
 def test_what_is_sent_is_named_by_its_content(plane: Table, solid: Table) -> None:
