@@ -1,9 +1,10 @@
 """Children of general tables that linear programs lead: dearer to make than those of the back end, and far cheaper.
 
 Every requirement gets the cheapest change of the whole table, one after the other in a random order, and a tableau
-publishes what is redundant. Children differ in what they begin with and in what is cheap for them: cells of two parents
-(crossover), one parent without a part that common lines link (destroy and repair), or nothing but the prices of the
-relaxation. Their circuits come along as certificates, so that the back end works on with them. They are made beside the
+publishes what is redundant. Children differ in what they begin with and in what is cheap for them: cells of two
+parents (crossover), one parent without a part that common lines link (destroy and repair), or nothing but the prices
+of the relaxation. Around parents of few suppressed cells, some steps of a local search take the place of half the
+repairs. Their circuits come along as certificates, so that the back end works on with them. They are made beside the
 many children of the back end: one of each kind in a generation, and none while they have had their share of the time.
 """
 
@@ -18,8 +19,9 @@ from scipy.sparse import csr_array
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.neighbourhood import linked_part
-from gpuga.bounds.repair.cover import completed, priced, whole_cells
+from gpuga.bounds.repair.cover import MOST_FOR_LOCAL, completed, priced, searched, whole_cells
 from gpuga.circuits.cover import Cover
+from gpuga.circuits.local_search import LocalSearch
 from gpuga.context import Context, Silent
 from gpuga.evolution.breeding import Breeder
 from gpuga.evolution.population import Population, PopulationMember
@@ -32,6 +34,9 @@ BEST = 8
 
 SHARE = 0.5
 """The share of a limited time that programs take at most."""
+
+LOCAL = 0.5
+"""The share of local searches where a parent is destroyed that is small enough for them."""
 
 INHERITED = 0.7
 """The share of the price that is left off a cell of one parent; one of both is kept."""
@@ -46,6 +51,9 @@ class Certifying(Protocol):
 
     def proven(self, suppressed: Mask, witnesses: Witnesses) -> Any:
         """One pattern, bool[n], with what proves it elsewhere."""
+
+    def proof(self, patterns: Any) -> Witnesses:
+        """The exact changes that prove the first of some patterns."""
 
 
 class Programs:
@@ -71,7 +79,7 @@ class Programs:
 
     def mutate(self, population: Population) -> Population:
         """The back end's, and one of the cheapest of which more was let go."""
-        return self.breeder.mutate(population).joined(*self._beside(lambda: self.rebuilt(population)))
+        return self.breeder.mutate(population).joined(*self._beside(lambda: self.destroyed(population)))
 
     def newcomers(self, count: int) -> Population:
         """The back end's, and one more."""
@@ -102,12 +110,35 @@ class Programs:
         first, second = best.unpacked(random.permutation(len(best))[:2].tolist()) & ~self.problem.forced
         return self._completed(first & second, np.where(first | second, INHERITED, 0.0), random)
 
-    def rebuilt(self, population: Population) -> Population:
-        """A child of one of the cheapest of which a part was let go, completed anew."""
-        parent = self.breeder.select(self._best(population), 1)[0].suppressed & ~self.problem.forced
-        if "destroy" in self.breeder.without or not parent.any():
+    def destroyed(self, population: Population) -> Population:
+        """A child of one of the cheapest: rebuilt, or the best that a local search finds around it."""
+        parent = self.breeder.select(self._best(population), 1)[0]
+        if "destroy" in self.breeder.without or not (parent.suppressed & ~self.problem.forced).any():
             return population.take([])
         random = self._random()
+        if int(parent.suppressed.sum()) <= MOST_FOR_LOCAL and random.random() < LOCAL:
+            return self.searched(parent, random)
+        return self.rebuilt(parent, random)
+
+    def searched(self, parent: PopulationMember, random: np.random.Generator) -> Population:
+        """The cheapest pattern in some steps of a local search around a parent, if it is cheaper."""
+        table, requirements = self.problem.table, self.problem.requirements
+        cover = Cover(table, requirements, self.context, parent.suppressed)
+        cover.by_witnesses(self.kernels.proof(parent.population.take([parent.place]).patterns))
+        cover.inside(cover.open())
+        if cover.open():  # the time was up
+            return parent.population.take([])
+        local = LocalSearch(table, requirements, int(random.integers(2**31)), self.context.solver)
+        local.begin(cover.suppressed, cover.changes())
+        local.point = self._point(random)
+        made = searched(local, cover, self.context)
+        if made is cover:
+            return parent.population.take([])
+        return self.breeder.newcomers(1, self.kernels.proven(made.suppressed, made.proof()))
+
+    def rebuilt(self, member: PopulationMember, random: np.random.Generator) -> Population:
+        """An individual of which a part was let go, completed anew."""
+        parent = member.suppressed & ~self.problem.forced
         let_go = linked_part(self.lines, parent, float(random.choice(LET_GO)), random)
         return self._completed(parent & ~let_go, self._point(random), random)
 

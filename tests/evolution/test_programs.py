@@ -47,7 +47,7 @@ def check_proven(maker: Programs, child: Population) -> None:
 def test_every_kind_of_child_is_safe_and_brings_its_proof() -> None:
     maker = programs()
     population = made(maker, 2)
-    for child in (population.take([0]), maker.crossed(population), maker.rebuilt(population)):
+    for child in (population.take([0]), maker.crossed(population), maker.destroyed(population)):
         check_proven(maker, child)
 
 
@@ -66,7 +66,7 @@ def test_programs_make_cheaper_children_than_boxes_do() -> None:
 
 def test_children_are_drawn_from_the_stream_alone() -> None:
     one, two = programs(), programs()
-    assert (one.rebuilt(made(one, 2)).digests == two.rebuilt(made(two, 2)).digests).all()
+    assert (one.destroyed(made(one, 2)).digests == two.destroyed(made(two, 2)).digests).all()
 
 
 def test_one_individual_has_no_child_by_crossover_and_ingredients_can_be_left_out() -> None:
@@ -76,7 +76,7 @@ def test_one_individual_has_no_child_by_crossover_and_ingredients_can_be_left_ou
     without = programs(("inherit", "destroy"))
     pair = made(without, 2)
     assert not len(without.crossed(pair))
-    assert not len(without.rebuilt(pair))
+    assert not len(without.destroyed(pair))
 
 
 def test_programs_work_beside_the_back_end_until_they_had_their_share_of_the_time() -> None:
