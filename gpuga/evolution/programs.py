@@ -32,7 +32,7 @@ from gpuga.table.witnesses import Witnesses
 BEST = 8
 """Parents are among so many cheapest individuals: so few children are made that more would not be bred with."""
 
-SHARE = 0.5
+SHARE = 0.9
 """The share of a limited time that programs take at most."""
 
 LOCAL = 0.5
