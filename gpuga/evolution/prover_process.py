@@ -53,7 +53,7 @@ LENGTH = 8
 def worth_a_process(clock: Clock) -> bool:
     """Whether the prover should have a process of its own: in a limited time, with a processor for it."""
     limited = clock.seconds is not None and not clock.of_one_process
-    return limited and clock.left() >= LEAST_SECONDS and get_num_threads() > 1
+    return limited and clock.left() >= LEAST_SECONDS and get_num_threads() > 1 and bool(sys.executable)
 
 
 @dataclass(eq=False)

@@ -263,8 +263,14 @@ class Run:
         if "prover" in self.parameters.without:
             return
         if self.apart and isinstance(self.problem, GeneralProblem):
-            self.prover = ProverProcess(self.problem, self.context)
-        elif isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE:
+            try:
+                self.prover = ProverProcess(self.problem, self.context)
+                return
+            except OSError as fault:
+                said = f"no process can be begun for the prover ({fault}); it shares this one"
+                warnings.warn(said, stacklevel=2)
+                self.rests = Rests(self.context.clock)
+        if isinstance(self.problem, TwoWayProblem) or self.problem.weight.size <= MOST_CELLS_TO_PROVE:
             self.prover = Prover(self.problem, self.context, self.paced, offers)
         else:
             self.prover = Completer(

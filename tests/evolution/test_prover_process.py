@@ -404,3 +404,15 @@ def test_a_run_in_limited_time_proves_its_pattern_in_the_other_process(
     capsys.readouterr()
     assert verify.main([str(path), str(pattern), str(proof)]) == 0
     assert "proven" in capsys.readouterr().out
+
+
+def test_where_no_process_can_be_begun_the_prover_shares_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*given: Any, **named: Any) -> None:
+        raise OSError("too many processes")
+
+    monkeypatch.setattr(module, "get_num_threads", lambda: 2)
+    monkeypatch.setattr(module.subprocess, "Popen", refused)
+    with pytest.warns(UserWarning, match="no process can be begun for the prover .too many processes."):
+        protection = gpuga.protect(SMALL, "circuits", seconds=12, seed=1, options={"population": 64})
+    assert protection.audit.safe
+    assert protection.optimal
