@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 
 from gpuga.bounds.cut import Floats
 from gpuga.bounds.neighbourhood import linked_part
-from gpuga.bounds.repair.cover import MOST_FOR_LOCAL, completed, priced, searched, whole_cells
+from gpuga.bounds.repair.cover import MOST_FOR_LOCAL, completed, priced, proven_cover, searched, whole_cells
 from gpuga.circuits.cover import Cover
 from gpuga.circuits.local_search import LocalSearch
 from gpuga.context import Context, Silent
@@ -122,13 +122,11 @@ class Programs:
 
     def searched(self, parent: PopulationMember, random: np.random.Generator) -> Population:
         """The cheapest pattern in some steps of a local search around a parent, if it is cheaper."""
-        table, requirements = self.problem.table, self.problem.requirements
-        cover = Cover(table, requirements, self.context, parent.suppressed)
-        cover.by_witnesses(self.kernels.proof(parent.population.take([parent.place]).patterns))
-        cover.inside(cover.open())
-        if cover.open():  # the time was up
+        problem, known = self.problem, self.kernels.proof(parent.population.take([parent.place]).patterns)
+        cover = proven_cover(problem, self.context, parent.suppressed, known)
+        if cover is None:
             return parent.population.take([])
-        local = LocalSearch(table, requirements, int(random.integers(2**31)), self.context.solver)
+        local = LocalSearch(problem.table, problem.requirements, int(random.integers(2**31)), self.context.solver)
         local.begin(cover.suppressed, cover.changes())
         local.point = self._point(random)
         made = searched(local, cover, self.context)

@@ -95,12 +95,8 @@ class CoverRepair:
         if self._local is None:
             self._local = LocalSearch(table, self.problem.requirements, self.context.seed, self.context.solver)
         if self._around is None or not np.array_equal(pattern, self._around.suppressed & ~table.forced):
-            self._around = Cover(table, self.problem.requirements, context, pattern)
-            if (known := self.circuits(pattern)) is not None:
-                self._around.by_witnesses(known)
-            self._around.inside(self._around.open())
-            if self._around.open():  # the time was up
-                self._around = None
+            self._around = proven_cover(self.problem, context, pattern, self.circuits(pattern))
+            if self._around is None:
                 return pattern
             self._local.begin(self._around.suppressed, self._around.changes())
         self._local.point = x
@@ -153,6 +149,15 @@ def priced(table: Table, z: Floats) -> Table:
 def whole_cells(table: Table, z: Floats) -> Mask:
     """What a point suppresses wholly."""
     return np.asarray(wholly(z) & table.suppressible)
+
+
+def proven_cover(problem: GeneralProblem, context: Context, pattern: Mask, known: Witnesses | None) -> Cover | None:
+    """A cover of a safe pattern (bool[n]) by known circuits and what is found inside; None if the time is up."""
+    cover = Cover(problem.table, problem.requirements, context, pattern)
+    if known is not None:
+        cover.by_witnesses(known)
+    cover.inside(cover.open())
+    return None if cover.open() else cover
 
 
 def searched(local: LocalSearch, around: Cover, context: Context) -> Cover:
